@@ -62,7 +62,7 @@ use cento_api::{error, overlap, reason, similarity};
 
 pub use cento_api::{
     Category, ConflictKind, Corruption, Error, NOVELTY, NewText, Novelty, NoveltySource, Overlap,
-    Part, PartText, Reason, Refusal, Result, Similarity, Unseen,
+    Part, PartText, Reason, Refusal, Result, Similarity, UnseenText,
 };
 pub use compare::measure::Measure;
 pub use compare::{

@@ -12,7 +12,7 @@ use pyo3::types::{PyString, PyTuple};
 use crate::convert::{dict_of, to_json};
 use crate::entry::Refusal;
 use crate::error::Failure;
-use crate::html::{self, Asked};
+use crate::html::{self, AskedSources};
 use crate::reduced::{Reduced, function};
 use crate::table::{Table, unit_of};
 
@@ -23,7 +23,7 @@ pub struct SearchAnswer {
     /// The answer with passages in code points, if it has any and they are requested.
     pub shown: Option<Box<cento::Answer>>,
     /// The question, if passages were requested: a notebook shows them in their texts.
-    pub asked: Option<Box<Asked>>,
+    pub asked: Option<Box<AskedSources>>,
 }
 
 impl SearchAnswer {

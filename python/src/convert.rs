@@ -242,7 +242,7 @@ pub enum Numbering {
 }
 
 /// The text of an item, or its parts.
-enum Content<'py> {
+enum ItemContent<'py> {
     Text(Bound<'py, PyAny>),
     Parts(Bound<'py, PyAny>),
 }
@@ -251,12 +251,12 @@ enum Content<'py> {
 fn content_of<'py>(
     text: Option<Bound<'py, PyAny>>,
     parts: impl FnOnce() -> PyResult<Option<Bound<'py, PyAny>>>,
-) -> PyResult<Option<Content<'py>>> {
+) -> PyResult<Option<ItemContent<'py>>> {
     Ok(match text {
-        Some(text) if !text.is_none() => Some(Content::Text(text)),
+        Some(text) if !text.is_none() => Some(ItemContent::Text(text)),
         none => match parts()?.filter(|parts| !parts.is_none()) {
-            Some(parts) => Some(Content::Parts(parts)),
-            None => none.map(Content::Text),
+            Some(parts) => Some(ItemContent::Parts(parts)),
+            None => none.map(ItemContent::Text),
         },
     })
 }
@@ -286,10 +286,10 @@ pub fn document_of(
     let missing = |name: &str| refuse(&place, format!("there is no `{name}`"));
     let (id, content, meta) = if let Ok(tuple) = item.cast::<PyTuple>() {
         match tuple.len() {
-            2 => (Some(tuple.get_item(0)?), Content::Text(tuple.get_item(1)?), None),
+            2 => (Some(tuple.get_item(0)?), ItemContent::Text(tuple.get_item(1)?), None),
             3 => {
                 let meta = Some(tuple.get_item(2)?);
-                (Some(tuple.get_item(0)?), Content::Text(tuple.get_item(1)?), meta)
+                (Some(tuple.get_item(0)?), ItemContent::Text(tuple.get_item(1)?), meta)
             }
             len => {
                 let what = format!("it is a tuple of {len}, not (id, text) or (id, text, meta)");
@@ -297,7 +297,7 @@ pub fn document_of(
             }
         }
     } else if numbers_all && item.is_instance_of::<PyString>() {
-        (None, Content::Text(item.clone()), None)
+        (None, ItemContent::Text(item.clone()), None)
     } else if let Ok(dict) = item.cast::<PyDict>() {
         let content = content_of(dict.get_item(&fields.text)?, || dict.get_item(PARTS))?;
         let content = content.ok_or_else(|| missing(&fields.text))?;
@@ -306,7 +306,7 @@ pub fn document_of(
         if dict.len() > 1 + usize::from(id.is_some()) + usize::from(meta.is_some()) {
             let is_used = |name: &str| {
                 [&fields.id, &fields.text, &fields.meta].iter().any(|used| *used == name)
-                    || (name == PARTS && matches!(content, Content::Parts(_)))
+                    || (name == PARTS && matches!(content, ItemContent::Parts(_)))
             };
             for (key, _) in dict {
                 let name = key.str()?;
@@ -341,8 +341,8 @@ pub fn document_of(
         None => return Err(missing(&fields.id)),
     };
     let mut document = match content {
-        Content::Text(text) => Document::new(id, text_of(&text, &place, "text")?),
-        Content::Parts(parts) => document_of_parts(id, &parts, &place)?,
+        ItemContent::Text(text) => Document::new(id, text_of(&text, &place, "text")?),
+        ItemContent::Parts(parts) => document_of_parts(id, &parts, &place)?,
     };
     if let Some(meta) = meta {
         document.meta = meta_of(&meta, &place)?;
@@ -354,15 +354,15 @@ pub fn document_of(
 #[expect(clippy::type_complexity, reason = "the values of an item")]
 fn stored_document<'py>(
     item: &Bound<'py, PyAny>,
-) -> PyResult<Option<(Option<Bound<'py, PyAny>>, Content<'py>, Option<Bound<'py, PyAny>>)>> {
+) -> PyResult<Option<(Option<Bound<'py, PyAny>>, ItemContent<'py>, Option<Bound<'py, PyAny>>)>> {
     let class = item.py().import("cento._types")?.getattr("Document")?;
     if !item.is_instance(&class)? {
         return Ok(None);
     }
     let parts = item.getattr("parts")?;
     let content = match parts.is_truthy()? {
-        true => Content::Parts(parts),
-        false => Content::Text(item.getattr("text")?),
+        true => ItemContent::Parts(parts),
+        false => ItemContent::Text(item.getattr("text")?),
     };
     Ok(Some((Some(item.getattr("id")?), content, Some(item.getattr("meta")?))))
 }

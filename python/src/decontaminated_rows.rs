@@ -22,7 +22,7 @@ const ANNOTATION: &str = "decontaminate";
 
 /// The treatment of rows with questions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Treatment {
+enum RowTreatment {
     /// They are left out.
     Drop,
     /// The passages with questions are cut out, and rows with fewer words left are left out.
@@ -40,7 +40,7 @@ struct DecontaminatedRows {
     tables: Turns<Tables>,
     schema: SchemaRef,
     text: String,
-    treatment: Treatment,
+    treatment: RowTreatment,
     threads: usize,
     skips: bool,
     refused: Mutex<RefusedRows>,
@@ -70,9 +70,9 @@ pub fn decontaminated_rows(
     skips: bool,
 ) -> PyResult<Stream> {
     let treatment = match (annotates, min_left) {
-        (true, _) => Treatment::Annotate,
-        (false, Some(min_left)) => Treatment::Cut { min_left },
-        (false, None) => Treatment::Drop,
+        (true, _) => RowTreatment::Annotate,
+        (false, Some(min_left)) => RowTreatment::Cut { min_left },
+        (false, None) => RowTreatment::Drop,
     };
     let columns = Columns {
         id: None,
@@ -141,7 +141,7 @@ impl DecontaminatedRows {
             };
             let verdicts = in_threads(&entries, self.threads, work)?;
             let fates: Vec<RowFate<'_>> = verdicts.iter().map(fate).collect();
-            let column = (self.treatment == Treatment::Annotate)
+            let column = (self.treatment == RowTreatment::Annotate)
                 .then(|| annotation(questions, &verdicts, self.skips));
             let batch = staying(rows.batch(), &fates, &self.text, &self.schema, column)
                 .map_err(|error| Error::input("the Arrow stream", error.to_string()))?;
@@ -170,7 +170,7 @@ impl DecontaminatedRows {
         };
         let findings = questions.findings(&document.text, scratch, stop)?;
         let rest = match self.treatment {
-            Treatment::Cut { min_left } if !findings.is_empty() => {
+            RowTreatment::Cut { min_left } if !findings.is_empty() => {
                 rest_of(questions, document, min_left, scratch, stop)?
             }
             _ => None,

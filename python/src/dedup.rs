@@ -34,7 +34,7 @@ use crate::settings::{check_settings, config, preset_of};
 use crate::writer::{ends_at_once, entry_of};
 
 /// The decision on a document.
-pub struct Decided {
+pub struct DocumentDecision {
     /// The id; for a refused item its place.
     id: String,
     /// The verdict with offsets in bytes; or the reason why the item is not a document.
@@ -51,13 +51,18 @@ pub struct Decided {
 /// cut out.
 type DecisionRow = (String, String, Option<String>);
 
-impl Decided {
-    fn new(decision: &Decision, as_bytes: bool) -> Decided {
+impl DocumentDecision {
+    fn new(decision: &Decision, as_bytes: bool) -> DocumentDecision {
         let Decision { document, verdict, .. } = decision;
         let id = document.id.clone();
         let verdict = verdict.clone();
-        let mut decided =
-            Decided { id, verdict: Ok(verdict), shown: None, text: None, parts: Vec::new() };
+        let mut decided = DocumentDecision {
+            id,
+            verdict: Ok(verdict),
+            shown: None,
+            text: None,
+            parts: Vec::new(),
+        };
         let Ok(verdict) = &decided.verdict else { return decided };
         if verdict.cut().is_empty() {
             return decided;
@@ -80,19 +85,19 @@ impl Decided {
     }
 
     /// Makes the decision on an item that is not a document.
-    fn refused(refusal: Refusal) -> Decided {
+    fn refused(refusal: Refusal) -> DocumentDecision {
         let id = format!("item {}", refusal.number);
-        Decided { id, verdict: Err(refusal), shown: None, text: None, parts: Vec::new() }
+        DocumentDecision { id, verdict: Err(refusal), shown: None, text: None, parts: Vec::new() }
     }
 
     fn said(self) -> PyResult<DecisionRow> {
         let id = &self.id;
         let line = match &self.verdict {
-            Ok(verdict) => to_json(&Line { id, verdict })?,
+            Ok(verdict) => to_json(&DroppedRow { id, verdict })?,
             Err(Refusal { reason, .. }) => to_json(&FailedLine { id, verdict: "failed", reason })?,
         };
         let shown = match &self.shown {
-            Some(verdict) => to_json(&Line { id, verdict })?,
+            Some(verdict) => to_json(&DroppedRow { id, verdict })?,
             None => line.clone(),
         };
         Ok((line, shown, self.text))
@@ -102,11 +107,11 @@ impl Decided {
 /// A run over an iterator.
 #[pyclass(frozen, module = "cento._native")]
 pub struct Dedup {
-    run: Mutex<Run>,
+    run: Mutex<DeduperRun>,
 }
 
 /// The documents to deduplicate.
-enum Input {
+enum DedupInput {
     /// Items, with the number of the next one.
     Items { items: Py<PyIterator>, fields: Fields, number: u64, skips: bool },
     /// Rows of Arrow data.
@@ -116,7 +121,7 @@ enum Input {
 /// A batch of Arrow data that waits for its verdicts.
 struct PendingBatch {
     batch: RecordBatch,
-    decided: Vec<Decided>,
+    decided: Vec<DocumentDecision>,
 }
 
 impl PendingBatch {
@@ -125,11 +130,11 @@ impl PendingBatch {
     }
 }
 
-struct Run {
-    input: Input,
+struct DeduperRun {
+    input: DedupInput,
     /// `None` once the run has ended.
     pipeline: Option<Pipeline>,
-    verdicts: Receiver<Decided>,
+    verdicts: Receiver<DocumentDecision>,
     /// Items of Python without a verdict, in order.
     waiting: VecDeque<Py<PyAny>>,
     /// Batches without all of their verdicts, in order.
@@ -141,7 +146,7 @@ struct Run {
 
 /// A line about a dropped document.
 #[derive(Serialize)]
-struct Line<'a> {
+struct DroppedRow<'a> {
     id: &'a str,
     #[serde(flatten)]
     verdict: &'a Verdict,
@@ -206,14 +211,14 @@ impl Dedup {
         let skips = options.skips()?;
         let input = if gives_batches {
             let meta = Meta::Perhaps(meta);
-            Input::Tables(Tables::new(
+            DedupInput::Tables(Tables::new(
                 items,
                 Columns { id, id_prefix: None, numbered: "", text, meta },
             )?)
         } else {
             let (id, left_out) = (id.unwrap_or_else(|| "id".into()), LeftOut::default());
             let fields = Fields { id, text, meta, left_out };
-            Input::Items { items: items.try_iter()?.unbind(), fields, number: 0, skips }
+            DedupInput::Items { items: items.try_iter()?.unbind(), fields, number: 0, skips }
         };
         let (scheme, analyzer): (Option<String>, Option<String>) =
             (options.value("scheme")?, options.value("analyzer")?);
@@ -283,7 +288,7 @@ impl Dedup {
             let _temporary = temporary;
             settings.run(results, &sender)
         });
-        let run = Run {
+        let run = DeduperRun {
             input,
             pipeline: Some(pipeline),
             verdicts,
@@ -337,7 +342,7 @@ struct RunSettings {
 
 impl RunSettings {
     /// Decides upon all documents, and sends the decisions in the order of the items.
-    fn run(&self, results: Results, sender: &Sender<Decided>) -> cento::Result<()> {
+    fn run(&self, results: Results, sender: &Sender<DocumentDecision>) -> cento::Result<()> {
         let stop = results.stop();
         // Refusals whose turn has not come.
         let refused = RefCell::new(VecDeque::new());
@@ -354,10 +359,10 @@ impl RunSettings {
                 Event::Decided(decision) => {
                     let record = decision.document.record.as_deref();
                     let number = record.and_then(|number| number.parse().ok());
-                    (number.unwrap_or(0), Decided::new(&decision, self.as_bytes))
+                    (number.unwrap_or(0), DocumentDecision::new(&decision, self.as_bytes))
                 }
                 Event::Failed(_) => match refused.borrow_mut().pop_front() {
-                    Some(refusal) => (refusal.number, Decided::refused(refusal)),
+                    Some(refusal) => (refusal.number, DocumentDecision::refused(refusal)),
                     None => continue,
                 },
                 _ => continue,
@@ -419,7 +424,7 @@ fn record(
 }
 
 impl Dedup {
-    fn alone(&self) -> PyResult<MutexGuard<'_, Run>> {
+    fn alone(&self) -> PyResult<MutexGuard<'_, DeduperRun>> {
         match self.run.try_lock() {
             Ok(run) => Ok(run),
             Err(TryLockError::Poisoned(run)) => Ok(run.into_inner()),
@@ -432,21 +437,21 @@ impl Dedup {
     /// Returns the columns of the incoming Arrow data; `None` if there is no batch.
     pub fn schema(&self, py: Python<'_>) -> PyResult<Option<SchemaRef>> {
         match &mut self.alone()?.input {
-            Input::Tables(tables) => tables.schema(py),
-            Input::Items { .. } => Ok(None),
+            DedupInput::Tables(tables) => tables.schema(py),
+            DedupInput::Items { .. } => Ok(None),
         }
     }
 
     /// Returns the name of the column of the texts.
     pub fn text(&self) -> PyResult<String> {
         Ok(match &self.alone()?.input {
-            Input::Tables(tables) => tables.text().into(),
-            Input::Items { fields, .. } => fields.text.clone(),
+            DedupInput::Tables(tables) => tables.text().into(),
+            DedupInput::Items { fields, .. } => fields.text.clone(),
         })
     }
 
     /// Returns the next incoming batch, with a verdict on each row; `None` at the end.
-    pub fn batch(&self, py: Python<'_>) -> PyResult<Option<(RecordBatch, Vec<Decided>)>> {
+    pub fn batch(&self, py: Python<'_>) -> PyResult<Option<(RecordBatch, Vec<DocumentDecision>)>> {
         let mut run = self.alone()?;
         loop {
             if run.batches.front().is_some_and(PendingBatch::is_complete) {
@@ -469,9 +474,9 @@ impl Drop for Dedup {
     }
 }
 
-impl Run {
+impl DeduperRun {
     /// Returns the next verdict; `None` at the end.
-    fn next(&mut self, py: Python<'_>) -> PyResult<Option<Decided>> {
+    fn next(&mut self, py: Python<'_>) -> PyResult<Option<DocumentDecision>> {
         loop {
             if let Ok(decided) = self.verdicts.try_recv() {
                 return Ok(Some(decided));
@@ -495,7 +500,7 @@ impl Run {
     fn feed(&mut self, py: Python<'_>) -> PyResult<()> {
         py.check_signals()?;
         let (batch, raised) = match &mut self.input {
-            Input::Items { items, fields, number, skips } => {
+            DedupInput::Items { items, fields, number, skips } => {
                 let (mut documents, mut bytes, mut raised) = (Vec::new(), 0, None);
                 let mut items = items.bind(py).clone();
                 while bytes < BATCH_BYTES && documents.len() < BATCH_DOCUMENTS {
@@ -519,7 +524,7 @@ impl Run {
                 }
                 ((!documents.is_empty()).then_some(Batch::Documents(documents)), raised)
             }
-            Input::Tables(tables) => match tables.next(py)? {
+            DedupInput::Tables(tables) => match tables.next(py)? {
                 None => {
                     self.is_fed = true;
                     (None, None)

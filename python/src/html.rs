@@ -2,7 +2,7 @@
 
 use cento::{Analyzer, Answer, Error, Passage, Searcher, Subject};
 use cento_api::Part;
-use cento_report::{Counting, PartedText, Place, ReuseReport, ReuseSource, Run, Searched};
+use cento_report::{Counting, MeasuredDocument, PartedText, Place, ReuseReport, ReuseSource, Run};
 use pyo3::prelude::*;
 use serde::Deserialize;
 use serde_json::Map;
@@ -12,7 +12,7 @@ use crate::offsets::stored;
 use crate::run;
 
 /// The texts that were searched for, and the index.
-pub struct Asked {
+pub struct AskedSources {
     pub searcher: Searcher,
     pub subject: Subject,
     /// The parts of a text, if it has any.
@@ -20,8 +20,8 @@ pub struct Asked {
 }
 
 /// Makes the page of an answer with passages; `None` if the text of the query is unknown.
-pub fn of_answer(asked: &Asked, answer: &Answer) -> cento::Result<Option<String>> {
-    let Asked { searcher, subject, parts } = asked;
+pub fn of_answer(asked: &AskedSources, answer: &Answer) -> cento::Result<Option<String>> {
+    let AskedSources { searcher, subject, parts } = asked;
     let snapshot = searcher.snapshot();
     let (name, text) = match subject {
         Subject::Text(text) => {
@@ -39,7 +39,7 @@ pub fn of_answer(asked: &Asked, answer: &Answer) -> cento::Result<Option<String>
         None => Ok(None),
     };
     let analyzer = &snapshot.config().analyzer;
-    let searched = Searched::new(name, text, answer, text_of, analyzer)?;
+    let searched = MeasuredDocument::new(name, text, answer, text_of, analyzer)?;
     let config = snapshot.config();
     let run = Run::new("search").with("scheme", &config.scheme).with("analyzer", &config.analyzer);
     Ok(Some(ReuseReport::new(run, vec![searched], &[])?.html()))
@@ -71,14 +71,19 @@ pub fn comparison_page(
         let tokens = analyzer.parse::<Analyzer>()?.program_tokens(a)?;
         let counting = Counting { tokens, ..Counting::default() };
         let sources = vec![source];
-        let searched = Searched { name, text, sources, counting, more: false, complete: true };
+        let searched =
+            MeasuredDocument { name, text, sources, counting, more: false, complete: true };
         let report = ReuseReport::new(Run::new("compare"), vec![searched], &[])?;
         Ok(report.html())
     })
 }
 
 /// Makes the page of an answer, if its query was kept.
-pub fn page(py: Python<'_>, asked: Option<&Asked>, answer: &Answer) -> PyResult<Option<String>> {
+pub fn page(
+    py: Python<'_>,
+    asked: Option<&AskedSources>,
+    answer: &Answer,
+) -> PyResult<Option<String>> {
     let Some(asked) = asked else { return Ok(None) };
     let made = py.detach(|| Error::catch("a report", || of_answer(asked, answer)));
     Ok(made.map_err(Failure)?)

@@ -8,7 +8,7 @@ use cento::Error;
 use cento_collections::dedup::Verdict;
 use pyo3::prelude::*;
 
-use crate::dedup::{Decided, Dedup};
+use crate::dedup::{Dedup, DocumentDecision};
 use crate::entry::Refusal;
 use crate::error::{Failure, refused};
 use crate::stream::{RefusedRows, RowFate, RowSource, Stream, columns_with, staying};
@@ -78,7 +78,7 @@ impl RowSource for KeptRows {
     }
 }
 
-fn fate(decided: &Decided) -> RowFate<'_> {
+fn fate(decided: &DocumentDecision) -> RowFate<'_> {
     let is_kept = decided.verdict.as_ref().is_ok_and(Verdict::is_kept);
     RowFate { is_kept, text: decided.text.as_deref(), parts: &decided.parts }
 }
@@ -94,7 +94,7 @@ fn members(skips: bool) -> Fields {
 }
 
 /// Makes the column of verdicts.
-fn annotation(decided: &[Decided], skips: bool) -> ArrayRef {
+fn annotation(decided: &[DocumentDecision], skips: bool) -> ArrayRef {
     let each = || decided.iter().map(|decided| decided.verdict.as_ref().ok());
     let kind = |verdict: Option<&Verdict>| verdict.map_or("failed", Verdict::kind);
     let reasons = decided.iter().map(|decided| decided.verdict.as_ref().err());

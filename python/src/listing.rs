@@ -24,7 +24,7 @@ use crate::stream::{RowSource, Stream, Turns};
 const WAITING: usize = 2;
 
 /// Batches that a thread reads.
-struct Listing<T> {
+struct ListingThread<T> {
     stop: Stop,
     batches: Receiver<cento::Result<Vec<T>>>,
     /// The first batch, which came before the call ended: a filter that cannot be used is refused
@@ -32,7 +32,7 @@ struct Listing<T> {
     first: Mutex<Option<Vec<T>>>,
 }
 
-impl<T: Send + 'static> Listing<T> {
+impl<T: Send + 'static> ListingThread<T> {
     /// Starts to read the documents that pass `filter`, or all. `each` reads one of them, and
     /// counts its bytes.
     fn start(
@@ -40,7 +40,7 @@ impl<T: Send + 'static> Listing<T> {
         index: &OpenIndex,
         filter: Option<String>,
         each: fn(&Snapshot, DocAddress) -> cento::Result<(T, usize)>,
-    ) -> PyResult<Listing<T>> {
+    ) -> PyResult<ListingThread<T>> {
         let searcher = run::short(py, || index.searcher())?;
         let (sender, batches) = bounded(WAITING);
         let stop = Stop::new();
@@ -54,7 +54,7 @@ impl<T: Send + 'static> Listing<T> {
                 let _ = sender.send(Err(error));
             }
         });
-        let listing = Listing { stop, batches, first: Mutex::default() };
+        let listing = ListingThread { stop, batches, first: Mutex::default() };
         let first = listing.receive(py)?;
         *listing.first.lock().unwrap_or_else(PoisonError::into_inner) = first;
         Ok(listing)
@@ -71,7 +71,7 @@ impl<T: Send + 'static> Listing<T> {
     }
 }
 
-impl<T> Drop for Listing<T> {
+impl<T> Drop for ListingThread<T> {
     fn drop(&mut self) {
         self.stop.set();
     }
@@ -119,12 +119,12 @@ pub fn values_of(document: StoredDocument) -> cento::Result<DocumentTuple> {
 /// The documents of an index.
 #[pyclass(frozen, module = "cento._native")]
 pub struct Documents {
-    listing: Listing<DocumentTuple>,
+    listing: ListingThread<DocumentTuple>,
 }
 
 /// Starts to read documents.
 pub fn documents(py: Python<'_>, index: &OpenIndex, filter: Option<String>) -> PyResult<Documents> {
-    let listing = Listing::start(py, index, filter, |snapshot, address| {
+    let listing = ListingThread::start(py, index, filter, |snapshot, address| {
         let values = values_of(snapshot.document(address)?)?;
         let bytes = values.1.as_ref().map_or(0, String::len) + values.2.len();
         Ok((values, bytes))
@@ -143,12 +143,12 @@ impl Documents {
 /// The ids of the documents of an index.
 #[pyclass(frozen, module = "cento._native")]
 pub struct Ids {
-    listing: Listing<String>,
+    listing: ListingThread<String>,
 }
 
 /// Starts to read ids.
 pub fn ids(py: Python<'_>, index: &OpenIndex) -> PyResult<Ids> {
-    let listing = Listing::start(py, index, None, |snapshot, address| {
+    let listing = ListingThread::start(py, index, None, |snapshot, address| {
         let id = snapshot.id(address)?;
         let bytes = id.len();
         Ok((id, bytes))
@@ -166,7 +166,7 @@ impl Ids {
 
 /// A document as a row: its values, the number of its tokens and when it was added, in
 /// microseconds since 1970.
-struct Row {
+struct ListingRow {
     values: DocumentTuple,
     tokens: u32,
     added: i64,
@@ -174,18 +174,18 @@ struct Row {
 
 /// The rows of an index, as [`Writer.add_arrow`](crate::writer) takes them.
 struct StoredRows {
-    listing: Turns<Listing<Row>>,
+    listing: Turns<ListingThread<ListingRow>>,
     schema: SchemaRef,
 }
 
 /// Makes a stream of the documents that pass a filter, or of all.
 pub fn rows(py: Python<'_>, index: &OpenIndex, filter: Option<String>) -> PyResult<Stream> {
-    let listing = Listing::start(py, index, filter, |snapshot, address| {
+    let listing = ListingThread::start(py, index, filter, |snapshot, address| {
         let values = values_of(snapshot.document(address)?)?;
         let segment = snapshot.segment(address);
         let tokens = segment.signatures.document(address.doc)?.tokens;
         let bytes = values.1.as_ref().map_or(0, String::len) + values.2.len();
-        Ok((Row { values, tokens, added: segment.added_micros(address.doc)? }, bytes))
+        Ok((ListingRow { values, tokens, added: segment.added_micros(address.doc)? }, bytes))
     })?;
     let field = |name: &str, kind, is_nullable| Field::new(name, kind, is_nullable);
     let time = DataType::Timestamp(TimeUnit::Microsecond, Some("UTC".into()));
@@ -227,11 +227,11 @@ impl RowSource for StoredRows {
 }
 
 /// Makes the columns of rows. A document with parts has them in the place of its text.
-fn columns(rows: &[Row]) -> Vec<ArrayRef> {
-    let text = |row: &Row| row.values.1.clone().filter(|_| row.values.3.is_empty());
+fn columns(rows: &[ListingRow]) -> Vec<ArrayRef> {
+    let text = |row: &ListingRow| row.values.1.clone().filter(|_| row.values.3.is_empty());
     let part = StructBuilder::from_fields(members(), 0);
     let mut parts: ListBuilder<StructBuilder> = ListBuilder::new(part);
-    for Row { values: (_, _, _, own), .. } in rows {
+    for ListingRow { values: (_, _, _, own), .. } in rows {
         for (name, text) in own {
             let part = parts.values();
             for (at, value) in [(0, Some(name)), (1, text.as_ref())] {

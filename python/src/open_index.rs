@@ -10,7 +10,7 @@ pub struct OpenIndex {
     path: PathBuf,
     key: Option<KeyFile>,
     /// Locked no longer than it takes to copy: a fork may come at any time.
-    open: Mutex<Open>,
+    open: Mutex<OpenedIndex>,
 }
 
 /// A key, and the file that it was read from.
@@ -26,7 +26,7 @@ impl KeyFile {
     }
 }
 
-struct Open {
+struct OpenedIndex {
     /// The process that opened it.
     process: u32,
     index: cento::Index,
@@ -34,19 +34,19 @@ struct Open {
     searcher: Option<Searcher>,
 }
 
-impl Open {
+impl OpenedIndex {
     /// Shows the last commit. An index with a damaged file opens, so that `check` can name the
     /// file; whatever needs the commit tries again, and says why it cannot be read.
-    fn new(index: cento::Index) -> Open {
+    fn new(index: cento::Index) -> OpenedIndex {
         let searcher = index.snapshot().ok().map(Searcher::new);
-        Open { process: std::process::id(), index, searcher }
+        OpenedIndex { process: std::process::id(), index, searcher }
     }
 }
 
 impl OpenIndex {
     /// Makes the index that this process opened at `path`.
     pub fn new(path: PathBuf, key: Option<KeyFile>, index: cento::Index) -> OpenIndex {
-        OpenIndex { path, key, open: Mutex::new(Open::new(index)) }
+        OpenIndex { path, key, open: Mutex::new(OpenedIndex::new(index)) }
     }
 
     /// Returns the key of the index, if it was opened with one.
@@ -74,7 +74,7 @@ impl OpenIndex {
         }
         let index = cento::Index::open(&self.path)?;
         self.key.iter().try_for_each(|file| index.unlock(&file.key))?;
-        let new = Open::new(index);
+        let new = OpenedIndex::new(index);
         let opened = (new.index.clone(), new.searcher.clone());
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         // Its locks may be held by threads that are in the other process only.

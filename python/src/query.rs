@@ -49,7 +49,7 @@ impl<'py> Options<'_, 'py> {
 
     /// Returns a query without its subject: all keywords are its options.
     pub fn query(&self) -> PyResult<Query> {
-        let Asked { thresholds, options } = self.read(&[])?;
+        let SearchOptionSet { thresholds, options } = self.read(&[])?;
         let mut query = Query::text("");
         (query.thresholds, query.options) = (thresholds, options);
         query.check().map_err(Failure)?;
@@ -85,7 +85,7 @@ impl<'py> Options<'_, 'py> {
 /// The options of a search, side by side.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Asked {
+struct SearchOptionSet {
     #[serde(flatten)]
     thresholds: Thresholds,
     #[serde(flatten)]

@@ -16,7 +16,7 @@ use crate::answer::{Answer, Answers, SearchAnswer};
 use crate::convert::{document_of_parts, id_of, is_list, refusal_of, text_of};
 use crate::entry::Refusal;
 use crate::error::{Failure, refused};
-use crate::html::Asked;
+use crate::html::AskedSources;
 use crate::offsets;
 use crate::open_index::OpenIndex;
 use crate::query::Options;
@@ -87,7 +87,7 @@ fn find(searcher: &Searcher, query: &mut Query, as_bytes: bool) -> cento::Result
     let asked = has_passages.then(|| {
         let subject = std::mem::replace(&mut query.subject, Subject::Text(String::new()));
         let parts = std::mem::take(&mut query.parts);
-        Box::new(Asked { searcher: searcher.clone(), subject, parts })
+        Box::new(AskedSources { searcher: searcher.clone(), subject, parts })
     });
     Ok(SearchAnswer { answer, shown, asked })
 }

@@ -133,9 +133,9 @@ impl Stream {
 }
 
 /// What gives the rows of a stream, for one thread at a time.
-pub struct Turns<T>(Mutex<Turn<T>>);
+pub struct Turns<T>(Mutex<StreamTurn<T>>);
 
-enum Turn<T> {
+enum StreamTurn<T> {
     Free(T),
     /// A thread has it.
     Taken,
@@ -145,26 +145,27 @@ enum Turn<T> {
 impl<T> Turns<T> {
     /// Begins with the first turn.
     pub fn new(source: T) -> Turns<T> {
-        Turns(Mutex::new(Turn::Free(source)))
+        Turns(Mutex::new(StreamTurn::Free(source)))
     }
 
     /// Does `work`, without this lock, so that no thread waits for it with the GIL. An error, and
     /// the end, are the last.
     pub fn next<R>(&self, work: impl FnOnce(&mut T) -> PyResult<Option<R>>) -> PyResult<Option<R>> {
-        let turn = std::mem::replace(&mut *self.lock(), Turn::Taken);
+        let turn = std::mem::replace(&mut *self.lock(), StreamTurn::Taken);
         let mut source = match turn {
-            Turn::Free(source) => source,
-            Turn::Taken => return Err(refused("another thread is reading the rows").into()),
-            Turn::Over => {
+            StreamTurn::Free(source) => source,
+            StreamTurn::Taken => return Err(refused("another thread is reading the rows").into()),
+            StreamTurn::Over => {
                 self.close();
                 return Ok(None);
             }
         };
         let made = work(&mut source);
-        let next = if matches!(made, Ok(Some(_))) { Turn::Free(source) } else { Turn::Over };
+        let next =
+            if matches!(made, Ok(Some(_))) { StreamTurn::Free(source) } else { StreamTurn::Over };
         // Unless it was closed meanwhile.
         let mut turn = self.lock();
-        if matches!(*turn, Turn::Taken) {
+        if matches!(*turn, StreamTurn::Taken) {
             *turn = next;
         }
         made
@@ -173,11 +174,11 @@ impl<T> Turns<T> {
     /// Ends it before its end.
     pub fn close(&self) {
         // Dropped without the lock: the end of Python objects may run any code.
-        let turn = std::mem::replace(&mut *self.lock(), Turn::Over);
+        let turn = std::mem::replace(&mut *self.lock(), StreamTurn::Over);
         drop(turn);
     }
 
-    fn lock(&self) -> MutexGuard<'_, Turn<T>> {
+    fn lock(&self) -> MutexGuard<'_, StreamTurn<T>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -25,12 +25,12 @@ pub struct Writer {
     index: Arc<OpenIndex>,
     memory_bytes: usize,
     process: u32,
-    open: Arc<Mutex<State>>,
+    open: Arc<Mutex<WriterState>>,
 }
 
 /// Whether a writer is open.
 #[derive(Default)]
-enum State {
+enum WriterState {
     /// It has not been opened.
     #[default]
     New,
@@ -40,15 +40,15 @@ enum State {
     Closed,
 }
 
-impl State {
+impl WriterState {
     fn writer(&mut self) -> cento::Result<&mut cento::Writer> {
         let what = match self {
-            State::Open(writer, _) => return Ok(writer),
-            State::New => {
+            WriterState::Open(writer, _) => return Ok(writer),
+            WriterState::New => {
                 "the writer is not open yet: use it in a `with` block, `with index.writer() as \
                  w:`, or open one by name, `w = index.open_writer()`"
             }
-            State::Closed => {
+            WriterState::Closed => {
                 "the writer is closed; open another one, with `with index.writer() as w:` or \
                  `index.open_writer()`"
             }
@@ -58,9 +58,9 @@ impl State {
 
     /// Closes it, if it was open; the writer is to be dropped or finished.
     fn close(&mut self) -> Option<(Box<cento::Writer>, OwnWriter)> {
-        match std::mem::replace(self, State::Closed) {
-            State::Open(writer, own) => Some((writer, own)),
-            State::New | State::Closed => None,
+        match std::mem::replace(self, WriterState::Closed) {
+            WriterState::Open(writer, own) => Some((writer, own)),
+            WriterState::New | WriterState::Closed => None,
         }
     }
 }
@@ -70,7 +70,7 @@ const MEMORY_BYTES: usize = 512 << 20;
 
 /// The result of an addition: added, replaced and unchanged documents, and refusals.
 #[derive(Default)]
-struct Counts {
+struct AdditionCounts {
     documents: [u64; 3],
     failed: u64,
     /// The first refusals.
@@ -84,7 +84,7 @@ pub const REFUSALS_MAX: usize = 10_000;
 /// first that failed.
 type AddCounts = ([u64; 4], Vec<(u64, String)>);
 
-impl Counts {
+impl AdditionCounts {
     fn refuse(&mut self, refusal: Refusal) {
         self.failed += 1;
         if self.refusals.len() < REFUSALS_MAX {
@@ -99,7 +99,7 @@ impl Counts {
     }
 }
 
-fn count(counts: &mut Counts, outcome: Outcome) {
+fn count(counts: &mut AdditionCounts, outcome: Outcome) {
     counts.documents[match outcome {
         Outcome::Added => 0,
         Outcome::Replaced => 1,
@@ -120,7 +120,7 @@ fn check_new(writer: &cento::Writer, signed: &SignedDocument) -> cento::Result<(
 
 /// Calls `work` with the open writer.
 fn with<T>(
-    open: &Mutex<State>,
+    open: &Mutex<WriterState>,
     work: impl FnOnce(&mut cento::Writer) -> cento::Result<T>,
 ) -> cento::Result<T> {
     let mut open = open.lock().unwrap_or_else(PoisonError::into_inner);
@@ -157,7 +157,7 @@ impl Writer {
         let open = self.open.clone();
         let index = self.index.index().map_err(Failure)?;
         let known = run::short(py, || with(&open, |writer| Ok(writer.committed()?.clone())))?;
-        let counts = Arc::new(Mutex::new(Counts::default()));
+        let counts = Arc::new(Mutex::new(AdditionCounts::default()));
         let counted = counts.clone();
         let threads = threads.unwrap_or_else(cento::available_threads);
         let mut pipeline = Pipeline::start(&index, threads, Some(known), skips, move |results| {
@@ -306,11 +306,11 @@ impl Writer {
         let options = WriterOptions::default().memory_bytes(self.memory_bytes / 2);
         run::short(py, || {
             let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-            if matches!(*open, State::Open(..)) {
+            if matches!(*open, WriterState::Open(..)) {
                 return Err(Error::arguments("the writer is open already"));
             }
             let writer = Box::new(index.writer(options)?);
-            *open = State::Open(writer, OwnWriter::new(self.index.path()));
+            *open = WriterState::Open(writer, OwnWriter::new(self.index.path()));
             Ok(())
         })
     }
@@ -459,9 +459,9 @@ impl Writer {
     fn is_open(&self) -> Option<bool> {
         // One that is in use is open.
         self.open.try_lock().map_or(Some(true), |open| match *open {
-            State::New => None,
-            State::Open(..) => Some(true),
-            State::Closed => Some(false),
+            WriterState::New => None,
+            WriterState::Open(..) => Some(true),
+            WriterState::Closed => Some(false),
         })
     }
 

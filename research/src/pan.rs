@@ -14,7 +14,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use cento::Stop;
-use cento::compare::align::{Aligned, Genre, Side, align};
+use cento::compare::align::{AlignedPassage, Genre, Side, align};
 use cento::text::{Analyzer, Tokens};
 use clap::Args;
 use serde::Deserialize;
@@ -281,8 +281,8 @@ impl Pair {
 }
 
 /// Returns passages of two texts in code points.
-fn detections(passages: &[Aligned], [this, source]: [&Text; 2]) -> Vec<Region> {
-    let region = |passage: &Aligned| Region {
+fn detections(passages: &[AlignedPassage], [this, source]: [&Text; 2]) -> Vec<Region> {
+    let region = |passage: &AlignedPassage| Region {
         this: this.points(&passage.query),
         source: source.points(&passage.hit),
     };

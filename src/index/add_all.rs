@@ -15,7 +15,7 @@ use super::signer::{DocumentSigner, IsKnown, Prepared, SignOutcome};
 use super::{AddReport, Document, Index, Outcome, SignedDocument, Writer};
 use crate::error::{Error, Result};
 use crate::runtime::Stop;
-use crate::runtime::pipeline::Fed;
+use crate::runtime::pipeline::FeedHandle;
 use crate::text::is_white_space;
 
 /// Options for signing many documents.
@@ -95,7 +95,7 @@ impl Index {
         E: From<Error> + Send + 'static,
     {
         let signer = DocumentSigner::new(self.config(), self.faults());
-        SignedDocuments { signing: Signing::start(documents.into_iter(), signer, options) }
+        SignedDocuments { signing: SignedInput::start(documents.into_iter(), signer, options) }
     }
 }
 
@@ -150,7 +150,7 @@ impl Writer {
             .is_known(is_known)
             .keeps_texts(self.index().config().store_text);
         let mut report = AddReport::default();
-        let mut signing = Signing::start(documents.into_iter(), signer, options);
+        let mut signing = SignedInput::start(documents.into_iter(), signer, options);
         while let Some(outcome) = signing.next() {
             let outcome = match outcome? {
                 // The last commit has this text, but this writer has replaced or removed it since.
@@ -185,7 +185,7 @@ impl Writer {
 /// Signed documents in input order, from [`Index::sign_all`].
 #[must_use = "an iterator gives nothing before the first call of `next`"]
 pub struct SignedDocuments<J: Iterator<Item = std::result::Result<Document, E>>, E> {
-    signing: Signing<J, E>,
+    signing: SignedInput<J, E>,
 }
 
 impl<J, E> std::fmt::Debug for SignedDocuments<J, E>
@@ -215,8 +215,8 @@ where
 }
 
 /// The documents of an input in input order. Unchanged documents are known, not signed.
-struct Signing<J: Iterator<Item = std::result::Result<Document, E>>, E> {
-    batches: Fed<Batches<J>, Vec<std::result::Result<Prepared, E>>>,
+struct SignedInput<J: Iterator<Item = std::result::Result<Document, E>>, E> {
+    batches: FeedHandle<DocumentBatches<J>, Vec<std::result::Result<Prepared, E>>>,
     /// What remains of the batch that is being returned.
     current: vec::IntoIter<std::result::Result<Prepared, E>>,
     signer: DocumentSigner,
@@ -225,18 +225,18 @@ struct Signing<J: Iterator<Item = std::result::Result<Document, E>>, E> {
     is_over: bool,
 }
 
-impl<J, E> Signing<J, E>
+impl<J, E> SignedInput<J, E>
 where
     J: Iterator<Item = std::result::Result<Document, E>>,
     E: From<Error> + Send + 'static,
 {
-    fn start(documents: J, signer: DocumentSigner, options: &SigningOptions) -> Signing<J, E> {
+    fn start(documents: J, signer: DocumentSigner, options: &SigningOptions) -> SignedInput<J, E> {
         let SigningOptions { threads, memory_bytes, document_bytes_max, ref stop } = *options;
         let signer = signer.document_bytes_max(document_bytes_max).stop(stop.clone());
         let share = 1 + signer.bytes_a_byte();
         let work = |stop: &Stop| {
             let (signer, mut part) = (signer.clone().stop(stop.clone()), Vec::new());
-            move |batch: Batch<E>| {
+            move |batch: DocumentBatch<E>| {
                 let mut bytes_left = signer.reserved(batch.text_bytes);
                 let mut prepare = |document: Document| -> Result<Prepared> {
                     signer.prepare(document.checked()?, &mut bytes_left, &mut part)
@@ -245,10 +245,10 @@ where
                 prepared.map(|document| Ok(prepare(document?)?)).collect()
             }
         };
-        let documents = Batches { documents: documents.fuse(), share };
+        let documents = DocumentBatches { documents: documents.fuse(), share };
         let size = (threads, memory_bytes);
-        Signing {
-            batches: Fed::start(documents, |batch| batch.share, size, stop, work),
+        SignedInput {
+            batches: FeedHandle::start(documents, |batch| batch.share, size, stop, work),
             current: Vec::new().into_iter(),
             signer,
             stop: stop.clone(),
@@ -284,7 +284,7 @@ where
 }
 
 /// Documents that go to a thread together.
-struct Batch<E> {
+struct DocumentBatch<E> {
     documents: Vec<std::result::Result<Document, E>>,
     text_bytes: usize,
     /// The bytes reserved for this batch.
@@ -292,19 +292,19 @@ struct Batch<E> {
 }
 
 /// The documents of an input in batches.
-struct Batches<J> {
+struct DocumentBatches<J> {
     documents: Fuse<J>,
     /// The bytes to reserve per byte of text.
     share: usize,
 }
 
-impl<J, E> Iterator for Batches<J>
+impl<J, E> Iterator for DocumentBatches<J>
 where
     J: Iterator<Item = std::result::Result<Document, E>>,
 {
-    type Item = Batch<E>;
+    type Item = DocumentBatch<E>;
 
-    fn next(&mut self) -> Option<Batch<E>> {
+    fn next(&mut self) -> Option<DocumentBatch<E>> {
         let (documents_max, bytes_max) = BATCH_MAX;
         let (mut documents, mut text_bytes) = (Vec::new(), 0);
         while documents.len() < documents_max && text_bytes < bytes_max {
@@ -313,7 +313,7 @@ where
             documents.push(document);
         }
         let share = self.share.saturating_mul(text_bytes);
-        (!documents.is_empty()).then_some(Batch { documents, text_bytes, share })
+        (!documents.is_empty()).then_some(DocumentBatch { documents, text_bytes, share })
     }
 }
 
@@ -534,7 +534,8 @@ mod tests {
         });
         for taken in [0, 1, 100] {
             let signer = DocumentSigner::new(&config(), faults.clone());
-            let mut signing = Signing::start(numbered(usize::MAX), signer, &options(2, 1 << 20));
+            let mut signing =
+                SignedInput::start(numbered(usize::MAX), signer, &options(2, 1 << 20));
             assert!((0..taken).all(|_| signing.next().is_some_and(|outcome| outcome.is_ok())));
         }
         // No thread still holds the faults.

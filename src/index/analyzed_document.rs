@@ -7,7 +7,7 @@ use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 
 use super::storage::{ByteLru, InMemory, Owner};
-use crate::text::Analyzed;
+use crate::text::AnalyzedText;
 
 /// The bytes of analyzed documents that an open index caches.
 pub(super) const DOCUMENTS_KEPT_BYTES: usize = 32 << 20;
@@ -28,21 +28,21 @@ pub(crate) enum TokenKind {
 
 #[derive(Debug)]
 pub(crate) struct AnalyzedDocument {
-    analyzed: Analyzed,
+    analyzed: AnalyzedText,
     /// The number of distinct runs of words, with nothing left out. Empty until counted.
     pub distinct_runs: OnceLock<u32>,
 }
 
 impl AnalyzedDocument {
-    pub fn new(analyzed: Analyzed) -> AnalyzedDocument {
+    pub fn new(analyzed: AnalyzedText) -> AnalyzedDocument {
         AnalyzedDocument { analyzed, distinct_runs: OnceLock::new() }
     }
 }
 
 impl Deref for AnalyzedDocument {
-    type Target = Analyzed;
+    type Target = AnalyzedText;
 
-    fn deref(&self) -> &Analyzed {
+    fn deref(&self) -> &AnalyzedText {
         &self.analyzed
     }
 }

@@ -184,10 +184,10 @@ pub struct ChangeRecorder {
     /// The number of the last logged commit.
     last: u64,
     /// The ids added since the last commit.
-    pending: Option<Pending>,
+    pending: Option<PendingIds>,
 }
 
-struct Pending {
+struct PendingIds {
     file: BufWriter<tempfile::NamedTempFile>,
     crc: crc32fast::Hasher,
 }
@@ -242,7 +242,7 @@ impl ChangeRecorder {
             Some(pending) => pending,
             none => {
                 let file = BufWriter::new(replace::beside(&self.dir.join("changes"))?);
-                none.insert(Pending { file, crc: crc32fast::Hasher::new() })
+                none.insert(PendingIds { file, crc: crc32fast::Hasher::new() })
             }
         };
         let mut line = serde_json::to_string(id).expect("a text is JSON");
@@ -256,7 +256,7 @@ impl ChangeRecorder {
     /// # Errors
     /// When the ids cannot be written.
     pub fn seal(&mut self, opstamp: u64) -> io::Result<()> {
-        let Some(Pending { mut file, crc }) = self.pending.take() else { return Ok(()) };
+        let Some(PendingIds { mut file, crc }) = self.pending.take() else { return Ok(()) };
         file.write_all(crc_line(crc.finalize()).as_bytes())?;
         let file = file.into_inner().map_err(io::IntoInnerError::into_error)?;
         file.as_file().sync_all()?;

@@ -3,7 +3,7 @@
 //! tantivy keeps a deletion until every segment has applied it, and applying a deletion visits
 //! every document with its id in a segment. With one deletion per version, n versions of a document
 //! would cause n^2 visits, and each deletion would take 1.2 kB. A commit therefore has a single
-//! deletion for every document of the last commit ([`Ids`]). A document added since the last commit
+//! deletion for every document of the last commit ([`DeletedIds`]). A document added since the last commit
 //! gets its own deletion, which voids the previous deletion of the same id. The new deletion covers
 //! the documents of the voided one, because a commit applies every deletion to every segment.
 //!
@@ -41,9 +41,9 @@ pub struct Deletions {
     /// The field with the ids.
     field: Field,
     /// The deleted documents of the last commit. `None` before the first such deletion.
-    committed: Option<Arc<Ids>>,
+    committed: Option<Arc<DeletedIds>>,
     /// By digest of the id, the last deletion of a document added since the last commit.
-    single: HashMap<Digest, Arc<Ids>>,
+    single: HashMap<Digest, Arc<DeletedIds>>,
     bytes: usize,
     period: Arc<Period>,
 }
@@ -81,8 +81,9 @@ impl Deletions {
         is_committed: bool,
     ) -> tantivy::Result<()> {
         let (field, period) = (self.field, &self.period);
-        let query =
-            |ids: &Arc<Ids>| Box::new(Deletion { field, ids: ids.clone(), period: period.clone() });
+        let query = |ids: &Arc<DeletedIds>| {
+            Box::new(Deletion { field, ids: ids.clone(), period: period.clone() })
+        };
         if is_committed {
             if self.committed.is_none() {
                 let ids = Arc::default();
@@ -93,7 +94,7 @@ impl Deletions {
             self.bytes += ids.push(id);
             return Ok(());
         }
-        let ids = Arc::new(Ids::of_one(id));
+        let ids = Arc::new(DeletedIds::of_one(id));
         // Add the new deletion before voiding the old one, so that every segment meets one.
         writer.delete_query(query(&ids))?;
         self.bytes += SINGLE_BYTES;
@@ -126,14 +127,14 @@ impl Deletions {
 
 /// Ids of documents, each prefixed with its length.
 #[derive(Default)]
-struct Ids(Mutex<Vec<Vec<u8>>>);
+struct DeletedIds(Mutex<Vec<Vec<u8>>>);
 
-impl Ids {
+impl DeletedIds {
     /// Stores a single id without spare capacity.
-    fn of_one(id: &str) -> Ids {
+    fn of_one(id: &str) -> DeletedIds {
         let mut piece = Vec::with_capacity(LEN_BYTES + id.len());
         write_id(&mut piece, id);
-        Ids(Mutex::new(vec![piece]))
+        DeletedIds(Mutex::new(vec![piece]))
     }
 
     fn lock(&self) -> MutexGuard<'_, Vec<Vec<u8>>> {
@@ -182,7 +183,7 @@ fn write_id(piece: &mut Vec<u8>, id: &str) {
 #[derive(Clone)]
 struct Deletion {
     field: Field,
-    ids: Arc<Ids>,
+    ids: Arc<DeletedIds>,
     period: Arc<Period>,
 }
 

@@ -31,9 +31,9 @@ fn tier(documents: u32) -> u32 {
 
 impl MergePolicy for TieredMergePolicy {
     fn compute_merge_candidates(&self, segments: &[SegmentMeta]) -> Vec<MergeCandidate> {
-        let sizes: Vec<Size> = segments
+        let sizes: Vec<SegmentSize> = segments
             .iter()
-            .map(|s| Size { live: s.num_docs(), deleted: s.num_deleted_docs() })
+            .map(|s| SegmentSize { live: s.num_docs(), deleted: s.num_deleted_docs() })
             .collect();
         let ids = |group: Vec<usize>| group.into_iter().map(|i| segments[i].id()).collect();
         candidates(&sizes).into_iter().map(|group| MergeCandidate(ids(group))).collect()
@@ -42,13 +42,13 @@ impl MergePolicy for TieredMergePolicy {
 
 /// The sizes that the policy considers.
 #[derive(Debug, Clone, Copy)]
-struct Size {
+struct SegmentSize {
     live: u32,
     deleted: u32,
 }
 
 /// Returns groups of places in `sizes`. Each group becomes one segment.
-fn candidates(sizes: &[Size]) -> Vec<Vec<usize>> {
+fn candidates(sizes: &[SegmentSize]) -> Vec<Vec<usize>> {
     let mut by_tier: Vec<(u32, usize)> =
         sizes.iter().enumerate().map(|(i, size)| (tier(size.live), i)).collect();
     by_tier.sort_unstable();
@@ -76,7 +76,7 @@ fn candidates(sizes: &[Size]) -> Vec<Vec<usize>> {
     groups
 }
 
-fn is_wasteful(size: Size) -> bool {
+fn is_wasteful(size: SegmentSize) -> bool {
     let all = f64::from(size.live) + f64::from(size.deleted);
     f64::from(size.deleted) > DELETED_SHARE_MAX * all
 }
@@ -85,8 +85,8 @@ fn is_wasteful(size: Size) -> bool {
 mod tests {
     use super::*;
 
-    fn live(documents: &[u32]) -> Vec<Size> {
-        documents.iter().map(|&live| Size { live, deleted: 0 }).collect()
+    fn live(documents: &[u32]) -> Vec<SegmentSize> {
+        documents.iter().map(|&live| SegmentSize { live, deleted: 0 }).collect()
     }
 
     #[test]
@@ -104,7 +104,7 @@ mod tests {
 
     #[test]
     fn a_segment_with_many_deleted_documents_is_rewritten_alone() {
-        let sizes = [Size { live: 60, deleted: 40 }, Size { live: 90, deleted: 10 }];
+        let sizes = [SegmentSize { live: 60, deleted: 40 }, SegmentSize { live: 90, deleted: 10 }];
         assert_eq!(candidates(&sizes), [vec![0]]);
     }
 

@@ -73,10 +73,10 @@ pub enum SignOutcome {
 
 /// A document that a thread has prepared.
 #[derive(Debug)]
-pub struct Prepared(State);
+pub struct Prepared(SignerState);
 
 #[derive(Debug)]
-enum State {
+enum SignerState {
     Done(SignOutcome),
     /// Left to the consumer's thread, because signing takes too much memory.
     Large(Document, Digest, Signature),
@@ -126,14 +126,14 @@ impl DocumentSigner {
     ) -> Result<Prepared> {
         let digest = self.config.text_digest(&document.text)?;
         if self.is_known.as_ref().is_some_and(|is_known| is_known(&document, digest)) {
-            return Ok(Prepared(State::Done(SignOutcome::Known(document, digest))));
+            return Ok(Prepared(SignerState::Done(SignOutcome::Known(document, digest))));
         }
         Ok(Prepared(match self.sign(&document, *bytes_left, part)? {
             Signature { tokens, bytes, fingerprints: Some(signature), .. } => {
                 *bytes_left = bytes_left.saturating_sub(bytes);
-                State::Done(self.signed(document, digest, tokens, signature)?)
+                SignerState::Done(self.signed(document, digest, tokens, signature)?)
             }
-            cost => State::Large(document, digest, cost),
+            cost => SignerState::Large(document, digest, cost),
         }))
     }
 
@@ -144,8 +144,8 @@ impl DocumentSigner {
     /// [`sign`](Self::sign).
     pub fn finish(&self, prepared: Prepared) -> Result<SignOutcome> {
         match prepared.0 {
-            State::Done(outcome) => Ok(outcome),
-            State::Large(document, digest, cost) => {
+            SignerState::Done(outcome) => Ok(outcome),
+            SignerState::Large(document, digest, cost) => {
                 self.check_cost(&document, &cost)?;
                 let signed = self.sign(&document, usize::MAX, &mut Vec::new())?;
                 let signature = signed.fingerprints.expect("nothing is too large");
@@ -162,9 +162,9 @@ impl DocumentSigner {
         let cost = self.sign(&document, 0, &mut Vec::new())?;
         let state = match cost.fingerprints {
             Some(signature) => {
-                State::Done(self.signed(document, digest, cost.tokens, signature)?)
+                SignerState::Done(self.signed(document, digest, cost.tokens, signature)?)
             }
-            None => State::Large(document, digest, cost),
+            None => SignerState::Large(document, digest, cost),
         };
         self.finish(Prepared(state))
     }

@@ -52,7 +52,7 @@ impl Config {
         part: &mut Vec<u64>,
         stop: &Stop,
     ) -> Result<Signature> {
-        let mut signing = Signing { config: self, bytes_max, state: State::Begun };
+        let mut signing = SigningThreads { config: self, bytes_max, state: SigningState::Begun };
         let tokens =
             self.analyzer.for_each_part(text, part, &mut |part| signing.push(part), stop)?;
         signing.finish(part, tokens, stop)
@@ -83,13 +83,13 @@ impl Config {
     }
 }
 
-struct Signing<'a> {
+struct SigningThreads<'a> {
     config: &'a Config,
     bytes_max: usize,
-    state: State<'a>,
+    state: SigningState<'a>,
 }
 
-enum State<'a> {
+enum SigningState<'a> {
     /// No whole part has arrived yet.
     Begun,
     /// The scheme signs incrementally: the tokens so far are signed.
@@ -100,19 +100,19 @@ enum State<'a> {
     TooMany,
 }
 
-impl Signing<'_> {
+impl SigningThreads<'_> {
     fn push(&mut self, part: &[u64]) {
-        if let State::Begun = self.state {
+        if let SigningState::Begun = self.state {
             self.state = match self.config.scheme.signer() {
                 Some(signer) => {
-                    State::SignedDocument { signer, fingerprints: Vec::new(), counted: 0 }
+                    SigningState::SignedDocument { signer, fingerprints: Vec::new(), counted: 0 }
                 }
-                None => State::HeldDirectory(Vec::new()),
+                None => SigningState::HeldDirectory(Vec::new()),
             };
         }
         match &mut self.state {
-            State::Begun | State::TooMany => {}
-            State::SignedDocument { signer, fingerprints, counted } => {
+            SigningState::Begun | SigningState::TooMany => {}
+            SigningState::SignedDocument { signer, fingerprints, counted } => {
                 // Grow by an eighth instead of doubling, to use less memory.
                 if fingerprints.capacity() - fingerprints.len() < part.len() {
                     fingerprints.reserve_exact(part.len().max(fingerprints.len() / 8));
@@ -124,9 +124,9 @@ impl Signing<'_> {
                     fingerprints.shrink_to(PART_TOKENS);
                 }
             }
-            State::HeldDirectory(hashes) => {
+            SigningState::HeldDirectory(hashes) => {
                 if (hashes.len() + part.len()) * TOKEN_BYTES > self.bytes_max {
-                    self.state = State::TooMany;
+                    self.state = SigningState::TooMany;
                     return;
                 }
                 if hashes.capacity() - hashes.len() < part.len() {
@@ -139,7 +139,7 @@ impl Signing<'_> {
 
     fn finish(mut self, rest: &[u64], tokens: u32, stop: &Stop) -> Result<Signature> {
         let all = tokens as usize;
-        if !matches!(self.state, State::Begun) {
+        if !matches!(self.state, SigningState::Begun) {
             self.push(rest);
         }
         let scheme = &self.config.scheme;
@@ -149,13 +149,13 @@ impl Signing<'_> {
             Ok(fingerprints)
         };
         let (fingerprints, counted) = match self.state {
-            State::Begun => (sign(rest)?, 0),
-            State::HeldDirectory(hashes) => (sign(&hashes)?, 0),
-            State::SignedDocument { signer, mut fingerprints, counted } => {
+            SigningState::Begun => (sign(rest)?, 0),
+            SigningState::HeldDirectory(hashes) => (sign(&hashes)?, 0),
+            SigningState::SignedDocument { signer, mut fingerprints, counted } => {
                 signer.finish(&mut fingerprints);
                 (fingerprints, counted)
             }
-            State::TooMany => {
+            SigningState::TooMany => {
                 let bytes = all.saturating_mul(TOKEN_BYTES + FINGERPRINT_BYTES);
                 return Ok(Signature { tokens, count: all, bytes, fingerprints: None });
             }

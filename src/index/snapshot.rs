@@ -67,13 +67,13 @@ pub struct DocAddress {
 #[derive(Clone)]
 pub struct Snapshot {
     /// The indexes: several in a [union](Snapshot::union), otherwise a single one.
-    parts: Arc<[Part]>,
+    parts: Arc<[SnapshotPart]>,
     segments: Arc<[SegmentView]>,
 }
 
 /// The part of a snapshot that belongs to one index.
 #[derive(Clone)]
-struct Part {
+struct SnapshotPart {
     index: Index,
     searcher: Searcher,
     /// The place of the first segment of this index in the snapshot.
@@ -135,8 +135,8 @@ impl Index {
         let views = searcher.segment_readers().iter().zip(files);
         let views = views.map(|(segment, files)| {
             let files = match files {
-                Files::Read(files) => files,
-                Files::Opened(signatures, store) => {
+                LockedFiles::Read(files) => files,
+                LockedFiles::Opened(signatures, store) => {
                     let read = SegmentFiles::read(segment, signatures, store, self)?;
                     self.inner.open_segments.keep(segment.segment_id(), read)
                 }
@@ -144,17 +144,18 @@ impl Index {
             Ok(SegmentView::new(segment, files))
         });
         let segments = views.collect::<Result<_>>()?;
-        let part = Part { index: self.clone(), searcher, first: 0, name: None };
+        let part = SnapshotPart { index: self.clone(), searcher, first: 0, name: None };
         Ok(Snapshot { parts: [part].into(), segments })
     }
 
     /// Returns the files of a segment, shared with an earlier snapshot if one still has them open.
-    fn open_files(&self, segment: &SegmentReader) -> Result<Files> {
+    fn open_files(&self, segment: &SegmentReader) -> Result<LockedFiles> {
         Ok(match self.inner.open_segments.get(segment.segment_id()) {
-            Some(files) => Files::Read(files),
-            None => {
-                Files::Opened(SignatureFile::open(segment, self.path())?, self.open_store(segment)?)
-            }
+            Some(files) => LockedFiles::Read(files),
+            None => LockedFiles::Opened(
+                SignatureFile::open(segment, self.path())?,
+                self.open_store(segment)?,
+            ),
         })
     }
 
@@ -176,7 +177,7 @@ impl Index {
 }
 
 /// The files of a segment, either shared or newly opened while the list is locked.
-enum Files {
+enum LockedFiles {
     Read(Arc<SegmentFiles>),
     Opened(SignatureFile, Store),
 }
@@ -214,7 +215,7 @@ impl Snapshot {
         for (name, one) in named {
             let name: Arc<str> = name.into();
             let first = segments.len();
-            parts.extend(one.parts.iter().map(|part| Part {
+            parts.extend(one.parts.iter().map(|part| SnapshotPart {
                 first: first + part.first,
                 // A snapshot that is already a union keeps the names of its indexes.
                 name: Some(part.name.clone().unwrap_or_else(|| name.clone())),
@@ -341,7 +342,7 @@ impl Snapshot {
     /// # Errors
     /// When the list of segments cannot be read.
     pub fn is_current(&self) -> Result<bool> {
-        for Part { index, searcher, .. } in self.parts.iter() {
+        for SnapshotPart { index, searcher, .. } in self.parts.iter() {
             let metas = index.tantivy().load_metas().map_err(|e| index.error("read", e))?;
             let mut now: Vec<_> =
                 metas.segments.iter().map(|m| (m.id(), m.num_deleted_docs())).collect();

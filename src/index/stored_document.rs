@@ -7,7 +7,7 @@ use super::storage::record;
 use super::{DocAddress, Snapshot, parts};
 use crate::error::Result;
 use crate::runtime::Stop;
-use crate::text::{Analyzed, Analyzer};
+use crate::text::{AnalyzedText, Analyzer};
 
 /// A document as it was added.
 #[derive(Debug, Clone, PartialEq)]
@@ -24,7 +24,7 @@ pub struct StoredDocument {
 }
 
 /// The stored fields of a document.
-pub(super) struct Stored {
+pub(super) struct StoredFields {
     pub id: String,
     pub text: Option<String>,
     pub parts: Vec<Part>,
@@ -36,7 +36,7 @@ impl Snapshot {
     /// # Errors
     /// When the document cannot be read, or differs from the document that was added.
     pub fn document(&self, address: DocAddress) -> Result<StoredDocument> {
-        let Stored { id, text, parts } = self.stored(address)?;
+        let StoredFields { id, text, parts } = self.stored(address)?;
         Ok(StoredDocument { id, text, parts, meta: self.meta(address)? })
     }
 
@@ -75,7 +75,7 @@ impl Snapshot {
     }
 
     /// Reads the stored fields of a document, and verifies its digests.
-    pub(super) fn stored(&self, address: DocAddress) -> Result<Stored> {
+    pub(super) fn stored(&self, address: DocAddress) -> Result<StoredFields> {
         let fields = *self.index().fields();
         let damaged = |what: &str| self.damaged(address, "store", what);
         let store = &self.segment(address).store;
@@ -103,7 +103,7 @@ impl Snapshot {
             stored => self.parts_digest(address)?.and_then(|digest| parts::read(stored, digest)),
         };
         let parts = parts.ok_or_else(|| damaged("its parts do not match their digest"))?;
-        Ok(Stored { id, text, parts })
+        Ok(StoredFields { id, text, parts })
     }
 
     /// Reads the text of a document and splits it into tokens. Empty if the index stores no text.
@@ -111,7 +111,7 @@ impl Snapshot {
     /// # Errors
     /// The errors of [`document`](Self::document). [`Error::Cancelled`](crate::Error::Cancelled)
     /// soon after `stop`.
-    pub fn analyzed(&self, address: DocAddress, stop: &Stop) -> Result<Analyzed> {
+    pub fn analyzed(&self, address: DocAddress, stop: &Stop) -> Result<AnalyzedText> {
         self.analyzed_by(&self.config().analyzer, address, stop)
     }
 
@@ -119,7 +119,7 @@ impl Snapshot {
     ///
     /// # Errors
     /// The errors of [`analyzed`](Self::analyzed).
-    pub fn analyzed_for_passages(&self, address: DocAddress, stop: &Stop) -> Result<Analyzed> {
+    pub fn analyzed_for_passages(&self, address: DocAddress, stop: &Stop) -> Result<AnalyzedText> {
         self.analyzed_by(&self.config().analyzer.of_passages(), address, stop)
     }
 
@@ -128,8 +128,8 @@ impl Snapshot {
         analyzer: &Analyzer,
         address: DocAddress,
         stop: &Stop,
-    ) -> Result<Analyzed> {
-        let Stored { text, parts, .. } = self.stored(address)?;
-        Ok(Analyzed::new(text.unwrap_or_default(), analyzer, stop)?.with_parts(parts))
+    ) -> Result<AnalyzedText> {
+        let StoredFields { text, parts, .. } = self.stored(address)?;
+        Ok(AnalyzedText::new(text.unwrap_or_default(), analyzer, stop)?.with_parts(parts))
     }
 }

@@ -65,7 +65,7 @@ const SEGMENT_BYTES_MAX: usize = 4_000_000_000;
 /// The most changes in a commit. The limit keeps the memory of the changes below about 100 MiB: a
 /// hash map of 2^20 places holds up to 7/8 of that number.
 pub const UNCOMMITTED_MAX: usize = 900_000;
-const _: () = assert!(size_of::<(Digest, Change)>() < 100, "bytes of a place");
+const _: () = assert!(size_of::<(Digest, WriterChange)>() < 100, "bytes of a place");
 
 /// This fraction of the memory is for the deletions of the next commit. The writer commits when the
 /// deletions reach the limit. Documents waiting for a segment have less memory accordingly.
@@ -121,9 +121,9 @@ pub struct Writer {
     /// Whether later commits could not be opened.
     is_behind: bool,
     /// By digest of the id, the changes in commits that could not be opened.
-    unseen: HashMap<Digest, Change>,
+    unseen: HashMap<Digest, WriterChange>,
     /// By digest of the id, the changes since the last commit.
-    changed: HashMap<Digest, Change>,
+    changed: HashMap<Digest, WriterChange>,
     /// The documents that the uncommitted changes replace or remove.
     pub(super) deletions: Deletions,
     backlog: Arc<Backlog>,
@@ -149,7 +149,7 @@ impl std::fmt::Debug for Writer {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Change {
+enum WriterChange {
     Removed,
     Added(Content),
 }
@@ -342,7 +342,7 @@ impl Writer {
         let queued = self.tantivy_writer().add_document(document);
         queued.map_err(|e| self.failure("add a document to", e))?;
         let content = Content { digest: compared.content, place, text, added };
-        self.changed.insert(compared.of_id, Change::Added(content));
+        self.changed.insert(compared.of_id, WriterChange::Added(content));
         change.finish();
         self.commit_if_many()?;
         Ok(if compared.before.is_some() { Outcome::Replaced } else { Outcome::Added })
@@ -361,7 +361,7 @@ impl Writer {
         }
         let change = self.poison.begin();
         self.delete(of_id, id)?;
-        self.changed.insert(of_id, Change::Removed);
+        self.changed.insert(of_id, WriterChange::Removed);
         change.finish();
         self.commit_if_many()?;
         Ok(true)

@@ -166,32 +166,33 @@ fn hash(gram: &[u64]) -> u64 {
 
 /// A candidate not yet compared. The largest possible number of common q-grams comes first, then
 /// the first document.
-struct Open {
+struct OpenCandidate {
     bound: usize,
     candidate: Candidate,
 }
 
-impl Ord for Open {
-    fn cmp(&self, other: &Open) -> Ordering {
+impl Ord for OpenCandidate {
+    fn cmp(&self, other: &OpenCandidate) -> Ordering {
         // Visit the candidates of a document together, so that its text is read once.
-        let place = |open: &Open| Reverse((open.candidate.document, open.candidate.tokens.start));
+        let place =
+            |open: &OpenCandidate| Reverse((open.candidate.document, open.candidate.tokens.start));
         self.bound.cmp(&other.bound).then_with(|| place(self).cmp(&place(other)))
     }
 }
 
-impl PartialOrd for Open {
-    fn partial_cmp(&self, other: &Open) -> Option<Ordering> {
+impl PartialOrd for OpenCandidate {
+    fn partial_cmp(&self, other: &OpenCandidate) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl PartialEq for Open {
-    fn eq(&self, other: &Open) -> bool {
+impl PartialEq for OpenCandidate {
+    fn eq(&self, other: &OpenCandidate) -> bool {
         self.cmp(other) == Ordering::Equal
     }
 }
 
-impl Eq for Open {}
+impl Eq for OpenCandidate {}
 
 /// Returns the best candidate (algorithm 2). Ties go to the shortest candidate, then to the first.
 /// `None` if no candidate shares a q-gram with the query.
@@ -205,13 +206,13 @@ pub fn best(
     stop: &Stop,
 ) -> Result<Option<Best>> {
     let bound = |candidate: &Candidate| query.count_in(candidate.tokens.len()).min(query.total);
-    let mut open: BinaryHeap<Open> = candidates
+    let mut open: BinaryHeap<OpenCandidate> = candidates
         .into_iter()
-        .map(|candidate| Open { bound: bound(&candidate), candidate })
+        .map(|candidate| OpenCandidate { bound: bound(&candidate), candidate })
         .collect();
     let (mut calculated, mut best): (usize, Option<(usize, Candidate)>) = (0, None);
     let mut text: Option<(usize, Vec<u64>)> = None;
-    while let Some(Open { bound, candidate }) = open.pop() {
+    while let Some(OpenCandidate { bound, candidate }) = open.pop() {
         stop.check()?;
         let reached = best.as_ref().map_or(1, |(common, _)| *common);
         if bound < reached {

@@ -6,7 +6,7 @@ use super::best::{self, Grams, Windows};
 use super::extent::Extent;
 use super::hit_details::HitDetails;
 use super::memory::{self, QueryMemory};
-use super::outcome::Outcome;
+use super::outcome::GoalOutcome;
 use super::retrieve::Search;
 use super::score::{self, Scored};
 use super::shared::SharedFingerprints;
@@ -15,7 +15,7 @@ use crate::compare::passages::{self, Genre};
 use crate::error::{Error, Result};
 use crate::index::{DocAddress, StoredDocument};
 use crate::runtime::Permit;
-use crate::text::Analyzed;
+use crate::text::AnalyzedText;
 use cento_api::CandidateTexts;
 
 impl Search<'_> {
@@ -25,7 +25,7 @@ impl Search<'_> {
     /// # Errors
     /// When the index or the query has no text, when the scheme does not winnow, or when a document
     /// cannot be read. [`Error::Cancelled`] soon after the query is stopped.
-    pub fn best_passage(&self, mut documents: Vec<Scored>) -> Result<Outcome> {
+    pub fn best_passage(&self, mut documents: Vec<Scored>) -> Result<GoalOutcome> {
         let Search { searcher, query, subject, .. } = self;
         let snapshot = &searcher.snapshot;
         let windows = self.windows()?;
@@ -106,7 +106,7 @@ impl Search<'_> {
     }
 
     /// Reads and analyzes a stored document. `held` bytes have been reserved before.
-    fn document(&self, address: DocAddress, held: usize) -> Result<Analyzed> {
+    fn document(&self, address: DocAddress, held: usize) -> Result<AnalyzedText> {
         let Search { searcher, query, .. } = self;
         let snapshot = &searcher.snapshot;
         let signed = snapshot.segment(address).signatures.document(address.doc)?;
@@ -125,10 +125,10 @@ impl Search<'_> {
         tokens: u32,
         room: Option<&QueryMemory>,
         held: usize,
-    ) -> Result<Analyzed> {
+    ) -> Result<AnalyzedText> {
         let analyzer = &self.searcher.snapshot.config().analyzer;
         let _scratch = memory::reserve_scratch(room, held, analyzer, text.len())?;
-        Analyzed::with_room(text, tokens, analyzer, self.query.stop())
+        AnalyzedText::with_room(text, tokens, analyzer, self.query.stop())
     }
 }
 
@@ -136,9 +136,9 @@ fn refused(what: &str) -> Error {
     Error::argument("goal", what)
 }
 
-fn outcome(hits: Vec<super::Hit>, candidates: CandidateTexts) -> Outcome {
+fn outcome(hits: Vec<super::Hit>, candidates: CandidateTexts) -> GoalOutcome {
     let extent = Extent { more: false, total: Some(hits.len()) };
-    Outcome { candidates: Some(candidates), ..Outcome::new(hits, extent) }
+    GoalOutcome { candidates: Some(candidates), ..GoalOutcome::new(hits, extent) }
 }
 
 #[cfg(test)]

@@ -31,7 +31,7 @@ use crate::scheme::{Estimator, Fingerprint, distinct_keys};
 use crate::search::shared::terms_of;
 use crate::text::cited::cited;
 use crate::text::ranges::joined;
-use crate::text::written::Written;
+use crate::text::written::WrittenTokens;
 use crate::text::{Analyzer, Tokens};
 
 /// The words and signs of a run of a program. A shorter stretch of code is not a passage by itself.
@@ -147,7 +147,7 @@ impl Boilerplate {
         let (mut tokens, mut signature) = (Tokens::default(), Vec::new());
         self.config.analyzer.analyze(text, &mut tokens, stop)?;
         if is_as_written(&self.config) {
-            self.runs.add(hashes_between(&Written::of(text, &tokens).pieces, &bytes));
+            self.runs.add(hashes_between(&WrittenTokens::of(text, &tokens).pieces, &bytes));
             return Ok(());
         }
         let part = hashes_between(&tokens, &bytes);
@@ -274,7 +274,7 @@ impl Boilerplate {
     /// Returns the tokens of a text that are boilerplate, for tokens of the analyzer of the index.
     pub fn mask_as_signed(&self, text: &str, tokens: &Tokens) -> Vec<Range<usize>> {
         if is_as_written(&self.config) {
-            let written = Written::of(text, tokens);
+            let written = WrittenTokens::of(text, tokens);
             let mask = written.tokens_in(&self.runs.mask(&written.pieces.hashes));
             return self.with_cited_in(text, tokens, mask);
         }
@@ -428,23 +428,27 @@ fn hashes_between<'a>(tokens: &'a Tokens, bytes: &Range<usize>) -> &'a [u64] {
 
 /// Boilerplate, with its number of fingerprints in each document of a snapshot.
 #[derive(Debug)]
-pub struct Ignored {
+pub struct IgnoredCounts {
     /// The text that does not count.
     pub boilerplate: Arc<Boilerplate>,
     /// By segment and document, the number of fingerprints that are boilerplate.
     counts: Arc<Vec<Vec<u32>>>,
 }
 
-impl Ignored {
+impl IgnoredCounts {
     /// Counts the fingerprints of boilerplate in each document of the snapshot.
     ///
     /// # Errors
     /// When a segment is damaged. [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
-    pub fn new(snapshot: &Snapshot, boilerplate: Arc<Boilerplate>, stop: &Stop) -> Result<Ignored> {
+    pub fn new(
+        snapshot: &Snapshot,
+        boilerplate: Arc<Boilerplate>,
+        stop: &Stop,
+    ) -> Result<IgnoredCounts> {
         boilerplate.check_texts(snapshot.config())?;
         let keys = boilerplate.keys();
         if keys.is_empty() {
-            return Ok(Ignored { boilerplate, counts: Arc::default() });
+            return Ok(IgnoredCounts { boilerplate, counts: Arc::default() });
         }
         let mut counts = Vec::new();
         let mut docs = Vec::new();
@@ -459,7 +463,7 @@ impl Ignored {
             }
             counts.push(of_segment);
         }
-        Ok(Ignored { boilerplate, counts: Arc::new(counts) })
+        Ok(IgnoredCounts { boilerplate, counts: Arc::new(counts) })
     }
 
     /// Adds these kinds of cited text to `ignored`, and keeps its counts.
@@ -467,10 +471,10 @@ impl Ignored {
     /// # Errors
     /// When the index stores no texts.
     pub fn with_cited(
-        ignored: Option<&Ignored>,
+        ignored: Option<&IgnoredCounts>,
         snapshot: &Snapshot,
         parts: &[CitedPart],
-    ) -> Result<Ignored> {
+    ) -> Result<IgnoredCounts> {
         let (boilerplate, counts) = match ignored {
             Some(own) => (Boilerplate::clone(&own.boilerplate), own.counts.clone()),
             None => (Boilerplate::new(snapshot.config())?, Arc::default()),
@@ -478,7 +482,7 @@ impl Ignored {
         let boilerplate = boilerplate.with_cited(parts);
         boilerplate.check_texts(snapshot.config())?;
         // The counts stay: cited text is not boilerplate in other texts.
-        Ok(Ignored { boilerplate: Arc::new(boilerplate), counts })
+        Ok(IgnoredCounts { boilerplate: Arc::new(boilerplate), counts })
     }
 
     /// Returns whether this fingerprint is boilerplate.

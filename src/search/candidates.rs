@@ -138,7 +138,7 @@ pub fn find(
         Some((weigh, _)) => weigh.weights(&dfs),
         None => Vec::new(),
     };
-    let mut plan = Plan::new(request, &dfs, &weights);
+    let mut plan = ReadingPlan::new(request, &dfs, &weights);
     let (unread, postings) = (plan.unread(), plan.postings);
     let mut found = CandidateSet { known, unread, postings, weights, ..CandidateSet::default() };
     for (i, &df) in (0u32..).zip(&dfs) {
@@ -179,7 +179,7 @@ const RAISED_BY_FOR_EACH: usize = 4;
 const RAISED_BY_MIN: usize = 1 << 8;
 
 /// The order of reading posting lists, and which lists bring up documents.
-struct Plan<'a> {
+struct ReadingPlan<'a> {
     request: &'a Request<'a>,
     /// The rank of each key in the order of reading, rarest first.
     ranks: Vec<u32>,
@@ -200,9 +200,9 @@ struct Plan<'a> {
     by_weight: Option<BestByWeight>,
 }
 
-impl<'a> Plan<'a> {
+impl<'a> ReadingPlan<'a> {
     /// Makes the plan for keys with these document frequencies and, if weighed, these weights.
-    fn new(request: &'a Request<'a>, dfs: &[u64], weight_of: &[u64]) -> Plan<'a> {
+    fn new(request: &'a Request<'a>, dfs: &[u64], weight_of: &[u64]) -> ReadingPlan<'a> {
         let mut order: Vec<u32> = (0..dfs.len() as u32).collect();
         // A stable sort: equally frequent fingerprints stay in the order of their keys.
         order.sort_by_key(|&i| dfs[i as usize]);
@@ -234,7 +234,18 @@ impl<'a> Plan<'a> {
         let is_by_weight = request.best_by_weight != usize::MAX && read as usize == order.len();
         let by_weight = is_by_weight
             .then(|| BestByWeight::new(request.best_by_weight, request.tuning.candidates_kept));
-        Plan { request, ranks, kept, read, postings, weights, rest, weight_min, best, by_weight }
+        ReadingPlan {
+            request,
+            ranks,
+            kept,
+            read,
+            postings,
+            weights,
+            rest,
+            weight_min,
+            best,
+            by_weight,
+        }
     }
 
     /// Returns the weight of this and all later ranks together, or the maximum without weights.

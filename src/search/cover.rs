@@ -72,10 +72,10 @@ impl Search<'_> {
     ) -> Result<()> {
         let Search { searcher, query, subject, found } = self;
         let (keys, stop) = (&subject.keys[..], query.stop());
-        let mut adding = Adding::new((&searcher.snapshot, keys), &found.weights, &hits, stop)?;
+        let mut adding = CoverCounts::new((&searcher.snapshot, keys), &found.weights, &hits, stop)?;
         let terms = adding.ordinals();
-        let candidate = |(at, scored)| Candidate { adds: all_of(&scored), at, scored };
-        let mut open: BinaryHeap<Candidate> = (0..).zip(hits).map(candidate).collect();
+        let candidate = |(at, scored)| CoverCandidate { adds: all_of(&scored), at, scored };
+        let mut open: BinaryHeap<CoverCandidate> = (0..).zip(hits).map(candidate).collect();
         let mut explained = vec![false; keys.len()];
         while let Some(mut candidate) = open.pop() {
             if candidate.adds < adds_min {
@@ -115,7 +115,7 @@ fn all_of(scored: &Scored) -> u64 {
 ///
 /// When a fingerprint is explained, it is subtracted from the hits in its posting lists. Each list
 /// is read once, and signatures of hits are not read.
-struct Adding<'a> {
+struct CoverCounts<'a> {
     segments: Vec<AddingIn<'a>>,
     /// The weight of each key, or empty if each key counts once.
     weights: &'a [u64],
@@ -133,13 +133,13 @@ struct AddingIn<'a> {
     docs: Vec<u32>,
 }
 
-impl<'a> Adding<'a> {
+impl<'a> CoverCounts<'a> {
     fn new(
         (snapshot, keys): (&'a Snapshot, &[u64]),
         weights: &'a [u64],
         hits: &[Scored],
         stop: &Stop,
-    ) -> Result<Adding<'a>> {
+    ) -> Result<CoverCounts<'a>> {
         let mut adds = vec![Vec::new(); snapshot.segments().len()];
         for scored in hits {
             let DocAddress { segment, doc } = scored.address;
@@ -153,7 +153,7 @@ impl<'a> Adding<'a> {
             AddingIn { signatures, terms, adds, hits: OnceCell::new(), docs: Vec::new() }
         };
         let segments = readers.into_iter().zip(terms).zip(adds).map(of_one).collect();
-        Ok(Adding { segments, weights })
+        Ok(CoverCounts { segments, weights })
     }
 
     /// Returns the ordinals of the terms of each segment, with the places of their keys.
@@ -195,31 +195,31 @@ impl<'a> Adding<'a> {
 }
 
 /// A document that may come next, with an upper bound of its addition.
-struct Candidate {
+struct CoverCandidate {
     adds: u64,
     /// The place among equal documents.
     at: usize,
     scored: Scored,
 }
 
-impl Ord for Candidate {
+impl Ord for CoverCandidate {
     /// The next document is the maximum: the largest addition, then the better hit.
-    fn cmp(&self, other: &Candidate) -> Ordering {
+    fn cmp(&self, other: &CoverCandidate) -> Ordering {
         let by_hit = || other.scored.cmp_score(&self.scored);
         self.adds.cmp(&other.adds).then_with(by_hit).then(other.at.cmp(&self.at))
     }
 }
 
-impl PartialOrd for Candidate {
-    fn partial_cmp(&self, other: &Candidate) -> Option<Ordering> {
+impl PartialOrd for CoverCandidate {
+    fn partial_cmp(&self, other: &CoverCandidate) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl PartialEq for Candidate {
-    fn eq(&self, other: &Candidate) -> bool {
+impl PartialEq for CoverCandidate {
+    fn eq(&self, other: &CoverCandidate) -> bool {
         self.cmp(other) == Ordering::Equal
     }
 }
 
-impl Eq for Candidate {}
+impl Eq for CoverCandidate {}

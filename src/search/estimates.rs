@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use super::boilerplate::Ignored;
+use super::boilerplate::IgnoredCounts;
 use super::memory::{self, QueryMemory};
 use super::run_sets::RunMaker;
 use super::searcher::Searcher;
@@ -69,7 +69,7 @@ impl Searcher {
             let segment_tokens = scheme.segment_tokens()?;
             Some(Estimator::of_segments(maker.run_tokens() as u32, segment_tokens))
         };
-        let of_rest = |ignored: &Arc<Ignored>| ignored.boilerplate.estimator();
+        let of_rest = |ignored: &Arc<IgnoredCounts>| ignored.boilerplate.estimator();
         let estimator = self.ignored.as_ref().map_or_else(|| self.estimator(), of_rest);
         match (estimator, &self.ignored) {
             (None, _) => of_segments().map_or(Sampling::Unknown, Sampling::Other),

@@ -14,7 +14,7 @@ use super::run_sets::RunMaker;
 use super::searcher::Searcher;
 use super::shared::SharedFingerprints;
 use super::verify;
-use crate::compare::Shared;
+use crate::compare::SharedKeys;
 use crate::compare::align::breaks;
 use crate::compare::measure::Measure;
 use crate::compare::passages::{self, Genre, Passages, Prepared};
@@ -24,7 +24,7 @@ use crate::index::{AnalyzedDocument, DocAddress, Snapshot, StoredDocument, Token
 use crate::runtime::Permit;
 use crate::runtime::Stop;
 use crate::similarity::Similarity;
-use crate::text::{Analyzed, Analyzer, Side, Tokens};
+use crate::text::{AnalyzedText, Analyzer, Side, Tokens};
 use cento_api::part::part_at_token;
 use cento_api::{MAX_EXPECTED, Part, Passage, Verified};
 
@@ -59,7 +59,7 @@ pub struct Evidence<'a> {
     stop: &'a Stop,
     shared: SharedFingerprints,
     /// The last document, which is first verified and then searched for passages.
-    last: Option<LastRead>,
+    last: Option<LastBackground>,
     memory: Option<QueryMemory>,
     /// Permits for the tokens of the query, and for kept passages.
     rooms: Vec<Permit>,
@@ -67,7 +67,7 @@ pub struct Evidence<'a> {
     without_room: usize,
 }
 
-struct LastRead {
+struct LastBackground {
     address: DocAddress,
     kind: TokenKind,
     document: Arc<AnalyzedDocument>,
@@ -221,7 +221,7 @@ impl<'a> Evidence<'a> {
     fn document(&mut self, address: DocAddress, kind: TokenKind) -> Result<Arc<AnalyzedDocument>> {
         // Both kinds are the same, unless the analyzer leaves words out or there is boilerplate.
         let kind = if self.whole_words.is_some() { kind } else { TokenKind::Signed };
-        let is_last = |last: &&LastRead| (last.address, last.kind) == (address, kind);
+        let is_last = |last: &&LastBackground| (last.address, last.kind) == (address, kind);
         if let Some(last) = self.last.as_ref().filter(is_last) {
             return Ok(last.document.clone());
         }
@@ -239,7 +239,7 @@ impl<'a> Evidence<'a> {
             }
             None => self.read(address, kind)?,
         };
-        self.last = Some(LastRead { address, kind, document: document.clone(), room });
+        self.last = Some(LastBackground { address, kind, document: document.clone(), room });
         Ok(document)
     }
 
@@ -255,7 +255,7 @@ impl<'a> Evidence<'a> {
         let (room, tokens) =
             self.room_for(address, kind, &text, |text| count(analyzer, text, self.stop))?;
         let mut document =
-            Analyzed::with_room(text, tokens, analyzer, self.stop)?.with_parts(parts);
+            AnalyzedText::with_room(text, tokens, analyzer, self.stop)?.with_parts(parts);
         let hidden = self.boilerplate.filter(|_| kind == TokenKind::OfPassages);
         if let Some(boilerplate) = hidden {
             boilerplate.hide(&document.text, &mut document.tokens, Place::Document);
@@ -446,7 +446,7 @@ impl<'a> Evidence<'a> {
         } else {
             self.breaks_of_signed(address, &parts)?
         };
-        let shared = Shared {
+        let shared = SharedKeys {
             signature,
             keys,
             occurrences: self.shared.occurrences(),

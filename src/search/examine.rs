@@ -14,7 +14,7 @@ use super::verify;
 use crate::error::Result;
 
 /// The result of an examination.
-pub struct Examined<T> {
+pub struct ExaminedHits<T> {
     /// The documents to show, best first.
     pub shown: Vec<T>,
     /// The number of documents that passed, shown or not.
@@ -55,7 +55,7 @@ pub fn examine<E: Examine>(
     query: &Query,
     chosen: Vec<Scored>,
     examiner: &mut E,
-) -> Result<Examined<E::Document>> {
+) -> Result<ExaminedHits<E::Document>> {
     let (mut patience, mut shown) = (Patience::of(query), List::of(query));
     let (mut is_cut, mut is_unknown) = (false, false);
     for scored in chosen {
@@ -88,10 +88,10 @@ pub fn examine<E: Examine>(
     let passed = shown.len();
     let mut shown = shown.finish();
     shown.truncate(query.shown(shown.iter().map(ListedDocument::may_have_passage)));
-    Ok(Examined { shown, passed, is_cut, is_unknown })
+    Ok(ExaminedHits { shown, passed, is_cut, is_unknown })
 }
 
-impl<T> Examined<T> {
+impl<T> ExaminedHits<T> {
     /// Computes the number of documents that meet the query. `met` documents were found and
     /// `chosen` of them were to be examined. `is_pruned` means that documents may have been dropped
     /// earlier.

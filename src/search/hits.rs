@@ -2,7 +2,7 @@
 
 use super::evidence::Evidence;
 use super::examine::{TextExaminer, examine};
-use super::outcome::Outcome;
+use super::outcome::GoalOutcome;
 use super::pruning::Pruning;
 use super::retrieve::Search;
 use super::score::{self, Scored};
@@ -14,7 +14,7 @@ impl Search<'_> {
     /// # Errors
     /// When verification is requested without texts, or a document cannot be read.
     /// [`Error::Cancelled`](crate::Error::Cancelled) soon after the query is stopped.
-    pub fn hits(&self, meeting: Vec<Scored>) -> Result<Outcome> {
+    pub fn hits(&self, meeting: Vec<Scored>) -> Result<GoalOutcome> {
         let Search { searcher, query, subject, found } = self;
         let mut texts = TextExaminer::new(Evidence::of(searcher, subject, query)?, query);
         let met = meeting.len();
@@ -23,6 +23,6 @@ impl Search<'_> {
         let chosen = best.len();
         let examined = examine(query, best, &mut texts)?;
         let extent = examined.extent(pruning, (chosen, met), found.is_pruned);
-        Ok(Outcome::new(self.hits_of(examined.shown)?, extent))
+        Ok(GoalOutcome::new(self.hits_of(examined.shown)?, extent))
     }
 }

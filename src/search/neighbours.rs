@@ -15,7 +15,7 @@ use crate::error::Result;
 use crate::index::{DocAddress, MaxDf, Snapshot, StoredDocument};
 use crate::overlap::Overlap;
 use crate::runtime::{Permit, Stop};
-use crate::text::{Analyzed, Tokens};
+use crate::text::{AnalyzedText, Tokens};
 
 /// A document that shares fingerprints with the query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -117,7 +117,7 @@ impl Searcher {
 pub struct Texts<'a> {
     snapshots: [&'a Snapshot; 2],
     /// The last document of each side.
-    last: [Option<LastRead>; 2],
+    last: [Option<LastText>; 2],
     /// The prepared document of the first side. Reused while the document stays the same.
     prepared: Option<(DocAddress, Prepared, QueryInformation)>,
     /// The statistics for rating passages, and how often by chance a passage may be expected.
@@ -129,9 +129,9 @@ pub struct Texts<'a> {
 }
 
 /// The document that was read last.
-struct LastRead {
+struct LastText {
     address: DocAddress,
-    text: Arc<Analyzed>,
+    text: Arc<AnalyzedText>,
     /// The permit for the text, if memory is limited.
     _room: Option<Permit>,
 }
@@ -209,7 +209,7 @@ impl<'a> Texts<'a> {
         a: DocAddress,
         b: DocAddress,
         stop: &Stop,
-    ) -> Result<[Arc<Analyzed>; 2]> {
+    ) -> Result<[Arc<AnalyzedText>; 2]> {
         Ok([self.read(0, a, stop)?, self.read(1, b, stop)?])
     }
 
@@ -218,7 +218,7 @@ impl<'a> Texts<'a> {
         self.last[0].as_ref().map(|last| &last.text.tokens)
     }
 
-    fn read(&mut self, side: usize, address: DocAddress, stop: &Stop) -> Result<Arc<Analyzed>> {
+    fn read(&mut self, side: usize, address: DocAddress, stop: &Stop) -> Result<Arc<AnalyzedText>> {
         if let Some(last) = self.last[side].as_ref().filter(|last| last.address == address) {
             return Ok(last.text.clone());
         }
@@ -233,13 +233,13 @@ impl<'a> Texts<'a> {
         });
         // The first permit is dropped once the text is split.
         let [_scratch, room] = room.transpose()?.unwrap_or_default();
-        let mut text = Analyzed::new(text, &analyzer, stop)?.with_parts(parts);
+        let mut text = AnalyzedText::new(text, &analyzer, stop)?.with_parts(parts);
         if let Some(boilerplate) = self.boilerplate {
             let place = [Place::Query, Place::Document][side];
             boilerplate.hide(&text.text, &mut text.tokens, place);
         }
         let text = Arc::new(text);
-        self.last[side] = Some(LastRead { address, text: text.clone(), _room: room });
+        self.last[side] = Some(LastText { address, text: text.clone(), _room: room });
         Ok(text)
     }
 }

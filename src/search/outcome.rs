@@ -5,7 +5,7 @@ use cento_api::{CandidateTexts, Hit, Trace};
 use super::extent::Extent;
 
 /// The part of an answer that depends on the goal.
-pub(super) struct Outcome {
+pub(super) struct GoalOutcome {
     pub hits: Vec<Hit>,
     pub extent: Extent,
     /// For a trace, where every part of the query comes from.
@@ -14,8 +14,8 @@ pub(super) struct Outcome {
     pub candidates: Option<CandidateTexts>,
 }
 
-impl Outcome {
-    pub fn new(hits: Vec<Hit>, extent: Extent) -> Outcome {
-        Outcome { hits, extent, trace: None, candidates: None }
+impl GoalOutcome {
+    pub fn new(hits: Vec<Hit>, extent: Extent) -> GoalOutcome {
+        GoalOutcome { hits, extent, trace: None, candidates: None }
     }
 }

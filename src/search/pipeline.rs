@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use super::outcome::Outcome;
+use super::outcome::GoalOutcome;
 use super::query::Query;
 use super::query_signature::QuerySignature;
 use super::retrieve::Search;
@@ -29,7 +29,7 @@ impl Searcher {
         let query = &*query;
         let searcher = self.without(&query.options.without)?;
         let (search, meeting) = searcher.find(query)?;
-        let Outcome { hits, extent, trace, candidates } = match query.options.goal {
+        let GoalOutcome { hits, extent, trace, candidates } = match query.options.goal {
             Goal::Hits => search.hits(meeting)?,
             Goal::Trace => search.trace(meeting)?,
             Goal::Passage => search.best_passage(meeting)?,

@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
-use cento_api::{Part, Unseen};
+use cento_api::{Part, UnseenText};
 
-use super::boilerplate::Ignored;
+use super::boilerplate::IgnoredCounts;
 use super::candidates::CandidateSet;
 use super::memory;
 use super::query::{Query, Subject};
@@ -22,7 +22,7 @@ pub struct QuerySignature {
     /// Further documents that are never hits.
     pub hidden: Vec<DocAddress>,
     pub tokens: u32,
-    pub unseen: Unseen,
+    pub unseen: UnseenText,
     pub signature: Vec<Fingerprint>,
     /// The distinct keys of the signature, ascending.
     pub keys: Vec<u64>,
@@ -53,7 +53,7 @@ impl QuerySignature {
                 let signed = config.sign_within(text, usize::MAX, part, stop)?;
                 let signature = signed.fingerprints.expect("nothing is too large");
                 let resolved = QuerySignature::new(signed.tokens, signature);
-                Ok(QuerySignature { unseen: Unseen::of(text), ..resolved })
+                Ok(QuerySignature { unseen: UnseenText::of(text), ..resolved })
             }
             Subject::Signature { tokens, fingerprints } => {
                 Ok(QuerySignature::new(*tokens, fingerprints.clone()))
@@ -78,7 +78,7 @@ impl QuerySignature {
             address: None,
             hidden: Vec::new(),
             tokens,
-            unseen: Unseen::default(),
+            unseen: UnseenText::default(),
             signature: Vec::new(),
             keys: Vec::new(),
             positions: Vec::new(),
@@ -88,7 +88,12 @@ impl QuerySignature {
     }
 
     /// Removes the fingerprints of boilerplate.
-    fn leave_out(&mut self, ignored: &Ignored, searcher: &Searcher, query: &Query) -> Result<()> {
+    fn leave_out(
+        &mut self,
+        ignored: &IgnoredCounts,
+        searcher: &Searcher,
+        query: &Query,
+    ) -> Result<()> {
         let mut signature = std::mem::take(&mut self.signature);
         let text = || self.text(&searcher.snapshot, query);
         ignored.boilerplate.leave_out(&mut signature, text, query.stop())?;

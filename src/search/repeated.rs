@@ -27,7 +27,7 @@ use crate::runtime::Stop;
 use crate::runtime::ordered::in_order;
 use crate::scheme::run_values;
 use crate::text::Tokens;
-use crate::text::written::Written;
+use crate::text::written::WrittenTokens;
 
 /// A passage in fewer documents is not proposed, because a few people may have copied from each
 /// other or from a common source, and boilerplate would hide that.
@@ -116,7 +116,7 @@ fn in_order_of_proposal(a: &RepeatedPassage, b: &RepeatedPassage) -> Ordering {
 
 /// The place of a passage in a document, in tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Place {
+struct PassagePlace {
     /// The number of runs of the passage.
     runs: u32,
     address: DocAddress,
@@ -125,7 +125,7 @@ struct Place {
 }
 
 /// Reads the texts of a snapshot as tokens.
-struct Reader<'a> {
+struct TokenReader<'a> {
     snapshot: &'a Snapshot,
     /// The number of tokens of a run.
     k: usize,
@@ -133,7 +133,7 @@ struct Reader<'a> {
     stop: &'a Stop,
 }
 
-impl Reader<'_> {
+impl TokenReader<'_> {
     /// Reads documents, and passes the tokens of each to `sink`, in the given order.
     fn read(
         &self,
@@ -167,7 +167,7 @@ impl Reader<'_> {
     fn analyzed(&self, text: &str) -> Result<Tokens> {
         let (config, mut tokens) = (self.snapshot.config(), Tokens::default());
         config.analyzer.analyze(text, &mut tokens, self.stop)?;
-        Ok(if is_as_written(config) { Written::of(text, &tokens).pieces } else { tokens })
+        Ok(if is_as_written(config) { WrittenTokens::of(text, &tokens).pieces } else { tokens })
     }
 
     /// Returns the hashes of the runs of these tokens.
@@ -183,18 +183,18 @@ fn digest(tokens: &[u64]) -> Digest {
 }
 
 /// Counters of documents by the hashes of runs. Several runs share a counter.
-struct Counters {
+struct RunCounters {
     /// The number of documents, and the number of the last counted document.
     counts: Vec<(u32, u32)>,
 }
 
-impl Counters {
-    fn new(tokens: u64, documents: u64, share: BoilerplateShare) -> Counters {
+impl RunCounters {
+    fn new(tokens: u64, documents: u64, share: BoilerplateShare) -> RunCounters {
         let mean = tokens as f64 / documents.max(1) as f64;
         // More counters than runs would stay empty.
         let wanted = ((COUNTERS_A_RUN * mean / share.get()) as u64).min(2 * tokens) as usize;
         let count = wanted.clamp(COUNTERS.0, COUNTERS.1).next_power_of_two();
-        Counters { counts: vec![(0, 0); count] }
+        RunCounters { counts: vec![(0, 0); count] }
     }
 
     fn of(&mut self, run: u64) -> &mut (u32, u32) {
@@ -213,7 +213,7 @@ impl Counters {
 
 /// A document whose runs are counted.
 #[derive(Clone, Copy)]
-struct Counted {
+struct CountedDocument {
     address: DocAddress,
     /// The number of the group, from 1.
     group: u32,
@@ -223,17 +223,17 @@ struct Counted {
 
 /// Counts the documents with a run: groups or different texts with it, whichever are fewer.
 #[derive(Default)]
-struct Count {
+struct HolderCount {
     /// The number of groups with the run.
     documents: u32,
     last: u32,
     texts: u32,
     last_text: u32,
     /// The longest passage with the run.
-    longest: Option<Place>,
+    longest: Option<PassagePlace>,
 }
 
-type Counts = HashMap<u64, Count, BuildKeyHasher>;
+type Counts = HashMap<u64, HolderCount, BuildKeyHasher>;
 
 impl Snapshot {
     /// Finds the passages that at least `share` of the different documents have, and at least five
@@ -316,9 +316,9 @@ impl Snapshot {
             return Err(Error::index(self.index().path(), Reason::Unsuitable, what));
         }
         let k = run_tokens_of(self.config());
-        let reader = &Reader { snapshot: self, k, threads, stop };
+        let reader = &TokenReader { snapshot: self, k, threads, stop };
         let (counted, mut counters) = self.count_roughly(addresses, share, group_of, reader)?;
-        let greatest = |of: fn(&Counted) -> u32| counted.iter().map(of).max().unwrap_or(0);
+        let greatest = |of: fn(&CountedDocument) -> u32| counted.iter().map(of).max().unwrap_or(0);
         let of_documents =
             u64::from(greatest(|counted| counted.group).min(greatest(|counted| counted.text)));
         // Rounding must not exclude a passage with exactly this share.
@@ -351,8 +351,8 @@ impl Snapshot {
         addresses: &[DocAddress],
         share: BoilerplateShare,
         group_of: Option<&dyn Fn(DocAddress) -> Option<u64>>,
-        reader: &Reader<'_>,
-    ) -> Result<(Vec<Counted>, Counters)> {
+        reader: &TokenReader<'_>,
+    ) -> Result<(Vec<CountedDocument>, RunCounters)> {
         let mut tokens = 0;
         let mut all = Vec::new();
         for &address in addresses {
@@ -361,7 +361,7 @@ impl Snapshot {
         }
         // The documents of a group must be consecutive, so that the group is counted once.
         all.sort_by_key(|(group, _)| *group);
-        let mut counters = Counters::new(tokens, addresses.len() as u64, share);
+        let mut counters = RunCounters::new(tokens, addresses.len() as u64, share);
         let (mut counted, mut seen, mut texts) = (Vec::new(), HashSet::new(), HashSet::new());
         let (mut number, mut last) = (0, None);
         let addresses: Vec<DocAddress> = all.iter().map(|&(_, address)| address).collect();
@@ -384,7 +384,7 @@ impl Snapshot {
             }
             if seen.insert(digest) {
                 let text = if is_new_text { texts.len() as u32 } else { 0 };
-                counted.push(Counted { address, group: number, text });
+                counted.push(CountedDocument { address, group: number, text });
                 reader.runs(tokens).for_each(|run| counters.add(run, number));
             }
             Ok(())
@@ -398,16 +398,16 @@ impl Snapshot {
         &self,
         addresses: &[DocAddress],
         counts: &mut Counts,
-        reader: &Reader<'_>,
+        reader: &TokenReader<'_>,
     ) -> Result<()> {
         if counts.is_empty() {
             return Ok(());
         }
-        let mut ids = Ids { snapshot: self, last: None };
+        let mut ids = DocumentIds { snapshot: self, last: None };
         reader.read(addresses, &mut |at, tokens| {
             let runs: Vec<u64> = reader.runs(tokens).collect();
             for (start, runs) in common(&runs, counts) {
-                let place = Place { runs: runs.len() as u32, address: addresses[at], start };
+                let place = PassagePlace { runs: runs.len() as u32, address: addresses[at], start };
                 for run in runs {
                     let count = counts.get_mut(run).expect("it is common");
                     if ids.is_better(place, count.longest)? {
@@ -424,9 +424,9 @@ impl Snapshot {
         &self,
         counts: &Counts,
         of_documents: u64,
-        reader: &Reader<'_>,
+        reader: &TokenReader<'_>,
     ) -> Result<Vec<(DocAddress, RepeatedPassage)>> {
-        let mut places: BTreeMap<DocAddress, Vec<Place>> = BTreeMap::new();
+        let mut places: BTreeMap<DocAddress, Vec<PassagePlace>> = BTreeMap::new();
         for place in counts.values().filter_map(|count| count.longest) {
             let of_document = places.entry(place.address).or_default();
             if !of_document.contains(&place) {
@@ -467,15 +467,15 @@ impl Snapshot {
 
 /// Counts the documents of the runs whose counters are sufficient.
 fn count_exactly(
-    counted: &[Counted],
-    counters: &mut Counters,
+    counted: &[CountedDocument],
+    counters: &mut RunCounters,
     documents_min: u64,
-    reader: &Reader<'_>,
+    reader: &TokenReader<'_>,
 ) -> Result<Counts> {
     let mut counts = Counts::default();
     let addresses: Vec<DocAddress> = counted.iter().map(|counted| counted.address).collect();
     reader.read(&addresses, &mut |at, tokens| {
-        let Counted { group, text, .. } = counted[at];
+        let CountedDocument { group, text, .. } = counted[at];
         for run in reader.runs(tokens) {
             if u64::from(counters.of(run).0) >= documents_min {
                 let count = counts.entry(run).or_default();
@@ -513,15 +513,15 @@ fn stretches(runs: &[u64], is_in: impl Fn(&u64) -> bool) -> Vec<(u32, &[u64])> {
 }
 
 /// Reads the ids of documents for comparing places.
-struct Ids<'a> {
+struct DocumentIds<'a> {
     snapshot: &'a Snapshot,
     /// The last comparison, which is usually the same for most runs of a document.
     last: Option<([DocAddress; 2], bool)>,
 }
 
-impl Ids<'_> {
+impl DocumentIds<'_> {
     /// Returns whether `place` is better than `than`.
-    fn is_better(&mut self, place: Place, than: Option<Place>) -> Result<bool> {
+    fn is_better(&mut self, place: PassagePlace, than: Option<PassagePlace>) -> Result<bool> {
         let Some(than) = than else { return Ok(true) };
         if place.runs != than.runs || place.address == than.address {
             return Ok((Reverse(place.runs), place.start) < (Reverse(than.runs), than.start));

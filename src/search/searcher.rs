@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use cento_api::CitedPart;
 use crossbeam::queue::ArrayQueue;
 
-use super::boilerplate::{Boilerplate, Ignored};
+use super::boilerplate::{Boilerplate, IgnoredCounts};
 use super::candidates::Counters;
 use super::chance::Chance;
 use super::shard_caches::ShardCaches;
@@ -33,7 +33,7 @@ use crate::runtime::Stop;
 #[derive(Clone)]
 pub struct Searcher {
     pub(super) snapshot: Snapshot,
-    pub(super) ignored: Option<Arc<Ignored>>,
+    pub(super) ignored: Option<Arc<IgnoredCounts>>,
     pub(super) spare: Arc<ArrayQueue<Scratch>>,
     pub(super) tuning: Tuning,
     /// The statistics for rating passages, computed on demand. `Some(None)` without texts.
@@ -85,7 +85,7 @@ impl Searcher {
         boilerplate: impl Into<Arc<Boilerplate>>,
         stop: &Stop,
     ) -> Result<Searcher> {
-        let ignored = Ignored::new(&self.snapshot, boilerplate.into(), stop)?;
+        let ignored = IgnoredCounts::new(&self.snapshot, boilerplate.into(), stop)?;
         Ok(Searcher { ignored: Some(Arc::new(ignored)), ..self })
     }
 
@@ -99,7 +99,7 @@ impl Searcher {
         if known.map_or(parts.is_empty(), |known| known.has_cited(parts)) {
             return Ok(Cow::Borrowed(self));
         }
-        let ignored = Ignored::with_cited(self.ignored.as_deref(), &self.snapshot, parts)?;
+        let ignored = IgnoredCounts::with_cited(self.ignored.as_deref(), &self.snapshot, parts)?;
         Ok(Cow::Owned(Searcher { ignored: Some(Arc::new(ignored)), ..self.clone() }))
     }
 

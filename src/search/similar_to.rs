@@ -97,7 +97,7 @@ impl TantivyQuery for SimilarTo {
 impl Weight for SimilarTo {
     fn scorer(&self, reader: &SegmentReader, boost: Score) -> tantivy::Result<Box<dyn Scorer>> {
         let documents = self.in_segment(reader)?.to_vec();
-        Ok(Box::new(Documents { documents, at: 0, boost }))
+        Ok(Box::new(SegmentMatches { documents, at: 0, boost }))
     }
 
     fn explain(&self, reader: &SegmentReader, doc: DocId) -> tantivy::Result<Explanation> {
@@ -110,13 +110,13 @@ impl Weight for SimilarTo {
 }
 
 /// Iterates over the matches of a segment.
-struct Documents {
+struct SegmentMatches {
     documents: Vec<(DocId, Score)>,
     at: usize,
     boost: Score,
 }
 
-impl DocSet for Documents {
+impl DocSet for SegmentMatches {
     fn advance(&mut self) -> DocId {
         self.at += 1;
         self.doc()
@@ -131,7 +131,7 @@ impl DocSet for Documents {
     }
 }
 
-impl Scorer for Documents {
+impl Scorer for SegmentMatches {
     fn score(&mut self) -> Score {
         self.documents.get(self.at).map_or(0.0, |document| document.1 * self.boost)
     }

@@ -25,7 +25,7 @@ use crate::scheme::Fingerprint;
 pub struct SegmentBuilder {
     keys: Vec<u64>,
     positions: Vec<u32>,
-    documents: Vec<Row>,
+    documents: Vec<ForwardRow>,
     ids: String,
 }
 
@@ -35,7 +35,7 @@ impl std::fmt::Debug for SegmentBuilder {
     }
 }
 
-struct Row {
+struct ForwardRow {
     /// The place of the document's first fingerprint in `keys` and `positions`.
     start: u64,
     tokens: u32,
@@ -58,7 +58,7 @@ impl SegmentBuilder {
     pub fn push(&mut self, identity: Identity<'_>, tokens: u32, signature: &[Fingerprint]) {
         self.ids.push_str(identity.id);
         let (id_end, digest) = (self.ids.len(), identity.digest);
-        self.documents.push(Row { start: self.keys.len() as u64, tokens, id_end, digest });
+        self.documents.push(ForwardRow { start: self.keys.len() as u64, tokens, id_end, digest });
         self.keys.extend(signature.iter().map(|fingerprint| fingerprint.key));
         self.positions.extend(signature.iter().map(|fingerprint| fingerprint.position));
     }
@@ -77,7 +77,7 @@ impl SegmentBuilder {
         const OCCURRENCE_BYTES: usize = 8 + 4 + 8;
         // The row (doubled, because the vector grows by doubling), its output record, and its
         // digest for sorting.
-        const DOCUMENT_BYTES: usize = 2 * size_of::<Row>() + 48;
+        const DOCUMENT_BYTES: usize = 2 * size_of::<ForwardRow>() + 48;
         self.keys.len() * OCCURRENCE_BYTES + self.documents.len() * DOCUMENT_BYTES + self.ids.len()
     }
 
@@ -144,7 +144,7 @@ impl SegmentBuilder {
     }
 }
 
-fn occurrences(documents: &[Row], doc: usize, total: usize) -> Range<usize> {
+fn occurrences(documents: &[ForwardRow], doc: usize, total: usize) -> Range<usize> {
     let end = documents.get(doc + 1).map_or(total, |next| next.start as usize);
     documents[doc].start as usize..end
 }
@@ -301,7 +301,7 @@ struct DocOf {
 }
 
 impl DocOf {
-    fn new(documents: &[Row], total: usize) -> DocOf {
+    fn new(documents: &[ForwardRow], total: usize) -> DocOf {
         let mut at_stride = Vec::with_capacity(total.div_ceil(STRIDE));
         let mut doc = 0;
         for occurrence in (0..total).step_by(STRIDE) {

@@ -31,19 +31,19 @@ pub struct Identity<'a> {
 pub struct IdsWriter {
     spool: Spool,
     places: Vec<u64>,
-    group: Group,
+    group: IdGroup,
 }
 
 /// The encoded ids and digests of consecutive documents.
 #[derive(Default)]
-struct Group {
+struct IdGroup {
     documents: usize,
     digests: Vec<u8>,
     ids: Vec<u8>,
     last: Vec<u8>,
 }
 
-impl Group {
+impl IdGroup {
     fn push(&mut self, identity: Identity<'_>) {
         let id = identity.id.as_bytes();
         let shared = self.last.iter().zip(id).take_while(|(a, b)| a == b).count();
@@ -67,7 +67,7 @@ impl Group {
 impl IdsWriter {
     /// Creates an empty section, which is collected in `spool`.
     pub fn new(spool: Spool) -> IdsWriter {
-        IdsWriter { spool, places: Vec::new(), group: Group::default() }
+        IdsWriter { spool, places: Vec::new(), group: IdGroup::default() }
     }
 
     /// Appends the next document.
@@ -150,7 +150,7 @@ impl<'a> Identities<'a> {
 /// When the bytes are damaged, or an id cannot be decoded.
 pub fn is_as_written(file: &SigFile, group: usize) -> Result<bool, Corruption> {
     let mut decoder = Decoder::open(file, group)?;
-    let (mut id, mut written) = (Vec::new(), Group::default());
+    let (mut id, mut written) = (Vec::new(), IdGroup::default());
     for index in 0..decoder.digests.len() / DIGEST_BYTES {
         decoder.next(&mut id)?;
         let Ok(id) = str::from_utf8(&id) else { return Ok(false) };

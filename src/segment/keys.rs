@@ -10,7 +10,7 @@ use super::layout::{BLOCK_TERMS, Section};
 use super::postings::List;
 use super::prefetch::near;
 use super::reader::SegmentReader;
-use super::term_index::Located;
+use super::term_index::LocatedBlock;
 use crate::error::Corruption;
 
 /// The number of keys that are read together. Their state between the steps stays in the
@@ -73,7 +73,7 @@ impl SegmentReader {
     }
 
     /// Returns the blocks of the terms.
-    fn locate(&self, ordinals: &[u32]) -> Result<Vec<Located>, Corruption> {
+    fn locate(&self, ordinals: &[u32]) -> Result<Vec<LocatedBlock>, Corruption> {
         let (file, index) = (self.file(), self.index());
         let terms = self.counts().terms;
         if let Some(ordinal) = ordinals.iter().find(|&&ordinal| u64::from(ordinal) >= terms) {
@@ -96,7 +96,7 @@ impl SegmentReader {
     fn place(
         &self,
         ordinals: &[u32],
-        located: &[Located],
+        located: &[LocatedBlock],
     ) -> Result<Vec<(Block<'_>, usize, u64)>, Corruption> {
         let mut placed = Vec::with_capacity(ordinals.len());
         for (&ordinal, located) in ordinals.iter().zip(located) {

@@ -12,7 +12,7 @@ use super::postings::Postings;
 use super::prefetch::near;
 use super::reader::{SegmentReader, Term};
 use super::sieve::Sieve;
-use super::term_index::Located;
+use super::term_index::LocatedBlock;
 use crate::error::Corruption;
 
 /// The bytes of a posting list that are requested before its length is known.
@@ -23,7 +23,7 @@ pub type Terms<'a> = Vec<(u32, Term<'a>)>;
 
 /// A key that may be in a segment.
 #[derive(Clone, Copy)]
-struct Probe {
+struct KeyProbe {
     key: u64,
     /// The place among the keys.
     i: u32,
@@ -33,10 +33,10 @@ struct Probe {
 }
 
 /// A key and the block of terms that may have it.
-type BlockProbe = (Probe, Located);
+type BlockProbe = (KeyProbe, LocatedBlock);
 
 /// A key, the number of the block that may have it, the block, and the bit where the search begins.
-type BlockSearch<'a> = (Probe, usize, Block<'a>, usize);
+type BlockSearch<'a> = (KeyProbe, usize, Block<'a>, usize);
 
 /// A found key: its place, the place of its segment, the ordinal of its term, and the postings.
 type LocatedTerm = (u32, u32, u32, Postings);
@@ -80,12 +80,12 @@ struct LookUp<'s, 'a> {
 }
 
 impl<'a> LookUp<'_, 'a> {
-    fn of(&self, wanted: &Probe) -> &'a SegmentReader {
+    fn of(&self, wanted: &KeyProbe) -> &'a SegmentReader {
         self.segments[wanted.segment as usize]
     }
 
     /// Returns the keys that pass the filters of the segments. Requests entries of the term index.
-    fn filter(&self, keys: &[u64]) -> Result<Vec<Probe>, Corruption> {
+    fn filter(&self, keys: &[u64]) -> Result<Vec<KeyProbe>, Corruption> {
         let mut sieve = Sieve::new(keys);
         let (mut wanted, mut unread) = (Vec::new(), Vec::new());
         for (segment, reader) in (0..).zip(self.segments) {
@@ -115,7 +115,7 @@ impl<'a> LookUp<'_, 'a> {
     }
 
     /// Returns the blocks that may have the keys. Requests their high parts.
-    fn locate(&self, wanted: &[Probe]) -> Result<Vec<BlockProbe>, Corruption> {
+    fn locate(&self, wanted: &[KeyProbe]) -> Result<Vec<BlockProbe>, Corruption> {
         let mut in_blocks: Vec<BlockProbe> = Vec::with_capacity(wanted.len());
         for key in wanted {
             let (file, index) = (self.of(key).file(), self.of(key).index());
@@ -184,8 +184,8 @@ impl<'a> LookUp<'_, 'a> {
 }
 
 /// Returns the keys that pass the filters of `segment`, whose lines are in the sieve.
-fn passing(sieve: &Sieve<'_, '_>, segment: u32) -> impl Iterator<Item = Probe> {
-    sieve.passing().map(move |(i, key, group)| Probe { key, i, group, segment })
+fn passing(sieve: &Sieve<'_, '_>, segment: u32) -> impl Iterator<Item = KeyProbe> {
+    sieve.passing().map(move |(i, key, group)| KeyProbe { key, i, group, segment })
 }
 
 /// Returns the offset of the list of a term, if the term has a list.

@@ -236,14 +236,14 @@ fn after(ordinal: u32, count: usize) -> Result<u32> {
 const CHUNK_DOCUMENTS: u32 = 1 << 16;
 
 /// Consecutive kept documents of a source.
-struct Chunk {
+struct SourceChunk {
     source: usize,
     kept: Range<u32>,
 }
 
 /// Divides the kept documents of the sources into chunks, in order, whose forward lists take about
 /// [`CHUNK_BYTES`] bytes. Without maps there are no forward lists.
-fn chunks(sources: &[MergeSource<'_>], maps: &[OrdinalMap]) -> Result<Vec<Chunk>> {
+fn chunks(sources: &[MergeSource<'_>], maps: &[OrdinalMap]) -> Result<Vec<SourceChunk>> {
     /// The offset of one document in this many is examined.
     const STEP: usize = 32;
     let mut chunks = Vec::new();
@@ -251,7 +251,7 @@ fn chunks(sources: &[MergeSource<'_>], maps: &[OrdinalMap]) -> Result<Vec<Chunk>
         let documents = source.documents();
         let Some(map) = maps.get(i) else {
             let starts = (0..documents).step_by(CHUNK_DOCUMENTS as usize);
-            chunks.extend(starts.map(|start| Chunk {
+            chunks.extend(starts.map(|start| SourceChunk {
                 source: i,
                 kept: start..documents.min(start.saturating_add(CHUNK_DOCUMENTS)),
             }));
@@ -262,11 +262,11 @@ fn chunks(sources: &[MergeSource<'_>], maps: &[OrdinalMap]) -> Result<Vec<Chunk>
         for index in (0..documents).step_by(STEP) {
             let at = source.reader.document(source.kept(index))?.forward_at;
             if at.saturating_sub(starts_at) >= chunk_bytes && index > start {
-                chunks.push(Chunk { source: i, kept: start..index });
+                chunks.push(SourceChunk { source: i, kept: start..index });
                 (start, starts_at) = (index, at);
             }
         }
-        chunks.push(Chunk { source: i, kept: start..documents });
+        chunks.push(SourceChunk { source: i, kept: start..documents });
     }
     Ok(chunks)
 }
@@ -279,10 +279,10 @@ fn merge_documents<W: Write>(
 ) -> Result<()> {
     let chunks = chunks(sources, maps)?;
     let ordinal_bits = forward.ordinal_bits();
-    let scratches: Mutex<Vec<Scratch>> = Mutex::default();
+    let scratches: Mutex<Vec<RenumberBuffers>> = Mutex::default();
     let lock = || scratches.lock().unwrap_or_else(PoisonError::into_inner);
     let encode = |number: u64| -> Result<ForwardChunk> {
-        let Chunk { source, kept } = &chunks[number as usize];
+        let SourceChunk { source, kept } = &chunks[number as usize];
         let mut scratch = lock().pop().unwrap_or_default();
         let encoded =
             scratch.encode(&sources[*source], kept.clone(), maps.get(*source), ordinal_bits);
@@ -298,13 +298,13 @@ fn merge_documents<W: Write>(
 
 /// The buffers of a thread that renumbers forward lists.
 #[derive(Default)]
-struct Scratch {
+struct RenumberBuffers {
     renumbering: Renumbering,
     /// The ordinals of the documents of a chunk, one document after another.
     ordinals: Vec<u32>,
 }
 
-impl Scratch {
+impl RenumberBuffers {
     /// Encodes the `kept` documents of a source, and with a map their forward lists, with the
     /// ordinals of the merged segment.
     fn encode(
@@ -314,7 +314,7 @@ impl Scratch {
         map: Option<&OrdinalMap>,
         ordinal_bits: u32,
     ) -> Result<ForwardChunk> {
-        let Scratch { renumbering, ordinals } = self;
+        let RenumberBuffers { renumbering, ordinals } = self;
         ordinals.clear();
         if let Some(map) = map {
             for index in kept.clone() {

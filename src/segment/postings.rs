@@ -23,17 +23,17 @@ const DOC_BYTES_MAX: usize = 5;
 
 /// The encoding of a list in the postings section, which depends on its number of documents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Encoding {
+enum PostingEncoding {
     /// The differences of consecutive documents, as varints.
     Varint,
     /// A serialized roaring bitmap.
     Roaring,
 }
 
-impl Encoding {
+impl PostingEncoding {
     /// Returns the encoding of a list of `df` documents.
-    fn of(df: usize) -> Encoding {
-        if df <= VARINT_DF_MAX { Encoding::Varint } else { Encoding::Roaring }
+    fn of(df: usize) -> PostingEncoding {
+        if df <= VARINT_DF_MAX { PostingEncoding::Varint } else { PostingEncoding::Roaring }
     }
 }
 
@@ -96,9 +96,9 @@ impl Spool {
         let at = self.written;
         self.scratch.clear();
         put_varint(&mut self.scratch, docs.len() as u64);
-        match Encoding::of(docs.len()) {
-            Encoding::Varint => put_deltas(&mut self.scratch, docs),
-            Encoding::Roaring => put_bitmap(&mut self.scratch, docs)?,
+        match PostingEncoding::of(docs.len()) {
+            PostingEncoding::Varint => put_deltas(&mut self.scratch, docs),
+            PostingEncoding::Roaring => put_bitmap(&mut self.scratch, docs)?,
         }
         self.file.write_all(&self.scratch)?;
         self.written += self.scratch.len() as u64;
@@ -163,7 +163,7 @@ impl Candidates {
 pub struct List<'a> {
     /// The number of documents.
     pub df: u32,
-    encoding: Encoding,
+    encoding: PostingEncoding,
     bytes: &'a [u8],
     at: u64,
 }
@@ -179,13 +179,13 @@ impl<'a> List<'a> {
         let mut head = file.read_up_to(Section::Postings, start, 2 * VARINT_BYTES_MAX)?;
         let before = head.len();
         let df = take_df(file, start, &mut head)? as usize;
-        let encoding = Encoding::of(df);
+        let encoding = PostingEncoding::of(df);
         let bytes = match encoding {
-            Encoding::Varint => {
+            PostingEncoding::Varint => {
                 let start = start + (before - head.len());
                 file.read_up_to(Section::Postings, start, df * DOC_BYTES_MAX)?
             }
-            Encoding::Roaring => {
+            PostingEncoding::Roaring => {
                 let len = take_varint(&mut head);
                 let len = len.ok_or_else(|| damage("a bitmap has no length"))?;
                 let start = start + (before - head.len());
@@ -210,8 +210,8 @@ impl<'a> List<'a> {
     pub fn decode(&self, file: &SigFile, docs: &mut Vec<u32>) -> Result<(), Corruption> {
         let before = docs.len();
         match self.encoding {
-            Encoding::Varint => self.decode_deltas(docs),
-            Encoding::Roaring => {
+            PostingEncoding::Varint => self.decode_deltas(docs),
+            PostingEncoding::Roaring => {
                 let bitmap = self.bitmap(file)?;
                 docs.resize(before + self.df as usize, 0);
                 // Decode many at a time: an iterator has several layers of overhead.
@@ -232,7 +232,7 @@ impl<'a> List<'a> {
     /// Measured: a probe costs about as much as decoding 400 documents, plus a cost per candidate.
     #[inline]
     pub fn is_probed(&self, candidates: usize) -> bool {
-        self.encoding == Encoding::Roaring && self.df as usize > 400 + 4 * candidates
+        self.encoding == PostingEncoding::Roaring && self.df as usize > 400 + 4 * candidates
     }
 
     /// Returns the documents of the list among `candidates`, ascending. A bitmap is intersected in
@@ -246,13 +246,13 @@ impl<'a> List<'a> {
         candidates: &Candidates,
     ) -> Result<impl Iterator<Item = u32> + use<>, Corruption> {
         let found: Vec<u32> = match self.encoding {
-            Encoding::Varint => {
+            PostingEncoding::Varint => {
                 let mut docs = Vec::with_capacity(self.df as usize);
                 self.decode(file, &mut docs)?;
                 docs.retain(|&doc| candidates.contains(doc));
                 docs
             }
-            Encoding::Roaring => Some(self.bytes)
+            PostingEncoding::Roaring => Some(self.bytes)
                 .filter(|bytes| is_framed(bytes))
                 .and_then(|bytes| {
                     let bytes = Cursor::new(bytes);
@@ -270,8 +270,8 @@ impl<'a> List<'a> {
         let mut bytes = Vec::new();
         put_varint(&mut bytes, u64::from(self.df));
         match self.encoding {
-            Encoding::Varint => put_deltas(&mut bytes, docs),
-            Encoding::Roaring => {
+            PostingEncoding::Varint => put_deltas(&mut bytes, docs),
+            PostingEncoding::Roaring => {
                 put_varint(&mut bytes, self.bytes.len() as u64);
                 return bytes.len() + self.bytes.len();
             }
@@ -295,7 +295,7 @@ impl<'a> List<'a> {
         }
     }
 
-    /// Returns the list as a bitmap. Only for [`Encoding::Roaring`].
+    /// Returns the list as a bitmap. Only for [`PostingEncoding::Roaring`].
     fn bitmap(&self, file: &SigFile) -> Result<RoaringBitmap, Corruption> {
         let bitmap = RoaringBitmap::deserialize_from(self.bytes).ok();
         bitmap
@@ -386,7 +386,8 @@ mod tests {
     fn check_deltas(docs: &[u32]) {
         let mut bytes = Vec::new();
         put_deltas(&mut bytes, docs);
-        let list = List { df: docs.len() as u32, encoding: Encoding::Varint, bytes: &bytes, at: 0 };
+        let list =
+            List { df: docs.len() as u32, encoding: PostingEncoding::Varint, bytes: &bytes, at: 0 };
         let mut decoded = Vec::new();
         list.decode_deltas(&mut decoded);
         assert_eq!(decoded, docs);

@@ -89,7 +89,7 @@ fn first_key(record: &[u8], at: usize, key_bytes: usize) -> u64 {
 
 /// The place and encoding of a block, from the index.
 #[derive(Debug, Clone, Copy)]
-pub struct Located {
+pub struct LocatedBlock {
     /// The number of the block.
     pub block: usize,
     shape: Shape,
@@ -99,7 +99,7 @@ pub struct Located {
     pub range: (usize, usize),
 }
 
-impl Located {
+impl LocatedBlock {
     /// Returns the offsets in the terms section that decide the number of documents of term
     /// `index`: the flag for several documents, and the entry. For loads ahead of time.
     #[inline]
@@ -258,7 +258,7 @@ impl TermIndex {
         file: &SigFile,
         group: usize,
         key: u64,
-    ) -> Result<Option<Located>, Corruption> {
+    ) -> Result<Option<LocatedBlock>, Corruption> {
         let record = self.record(file, group)?;
         let Some(block) = self.block_in(record, group, key) else { return Ok(None) };
         self.located(file, record, block).map(Some)
@@ -268,7 +268,7 @@ impl TermIndex {
     ///
     /// # Errors
     /// When the record of the group is damaged, or the entry lies outside the terms section.
-    pub fn locate(&self, file: &SigFile, block: usize) -> Result<Located, Corruption> {
+    pub fn locate(&self, file: &SigFile, block: usize) -> Result<LocatedBlock, Corruption> {
         if block >= self.blocks {
             return Err(self.is_nowhere(file, block));
         }
@@ -284,8 +284,8 @@ impl TermIndex {
         &self,
         file: &SigFile,
         blocks: impl Iterator<Item = usize>,
-    ) -> Result<Vec<Located>, Corruption> {
-        let mut all: Vec<Located> = Vec::with_capacity(blocks.size_hint().0);
+    ) -> Result<Vec<LocatedBlock>, Corruption> {
+        let mut all: Vec<LocatedBlock> = Vec::with_capacity(blocks.size_hint().0);
         let mut read: Option<(usize, &[u8])> = None;
         for block in blocks {
             if let Some(same) = all.last().filter(|last| last.block == block) {
@@ -346,7 +346,12 @@ impl TermIndex {
 
     /// Decodes the entry of a block in the `record` of its group.
     #[inline]
-    fn located(&self, file: &SigFile, record: &[u8], block: usize) -> Result<Located, Corruption> {
+    fn located(
+        &self,
+        file: &SigFile,
+        record: &[u8],
+        block: usize,
+    ) -> Result<LocatedBlock, Corruption> {
         let entry = |place: usize| Entry::read(record, self.entry_in_record(place), self.key_bytes);
         let (group, place) = (block / GROUP_BLOCKS, block % GROUP_BLOCKS);
         let GroupHead { terms_base, lists_base } = GroupHead::read(record);
@@ -363,7 +368,7 @@ impl TermIndex {
         if start >= end || end > len {
             return Err(self.is_nowhere(file, block));
         }
-        Ok(Located { block, shape, lists_base, range: (start, end) })
+        Ok(LocatedBlock { block, shape, lists_base, range: (start, end) })
     }
 
     #[cold]
@@ -389,9 +394,9 @@ impl TermIndex {
     pub fn open_block<'a>(
         &self,
         file: &'a SigFile,
-        located: &Located,
+        located: &LocatedBlock,
     ) -> Result<Block<'a>, Corruption> {
-        let &Located { block, ref shape, lists_base, range: (start, end) } = located;
+        let &LocatedBlock { block, ref shape, lists_base, range: (start, end) } = located;
         if !shape.is_possible() {
             let what = format!("block {block} has columns that are too wide");
             return Err(file.corruption(Section::TermIndex, self.entry_at(block), what));
@@ -507,7 +512,7 @@ mod tests {
                 let blocks: Vec<usize> = blocks.filter(|&block| block < index.blocks()).collect();
                 let all = index.locate_all(file, blocks.iter().copied()).unwrap();
                 let each = blocks.iter().map(|&block| index.locate(file, block).unwrap());
-                let place = |located: &Located| (located.block, located.range, located.shape);
+                let place = |located: &LocatedBlock| (located.block, located.range, located.shape);
                 assert!(all.iter().map(place).eq(each.map(|located| place(&located))));
             }
             let all = index.locate_all(file, [0, index.blocks()].into_iter());

@@ -18,7 +18,7 @@ use super::term_index::{Entry, GroupHead};
 pub struct TermsWriter {
     header: Header,
     block: BlockBuilder,
-    group: Group,
+    group: TermGroup,
     lists: Spool,
     filter: Spool,
     directory: Vec<u8>,
@@ -33,7 +33,7 @@ pub struct TermsWriter {
 
 /// The group whose terms are being collected.
 #[derive(Default)]
-struct Group {
+struct TermGroup {
     keys: Vec<u64>,
     entries: Vec<Entry>,
     /// The offset of the group's first list.
@@ -58,7 +58,7 @@ impl TermsWriter {
         TermsWriter {
             header,
             block: BlockBuilder::default(),
-            group: Group::default(),
+            group: TermGroup::default(),
             filter: lists.beside(),
             lists,
             directory: Vec::new(),
@@ -115,7 +115,7 @@ impl TermsWriter {
     }
 
     fn end_group(&mut self, out: &mut impl Write) -> io::Result<()> {
-        let Group { keys, entries, lists_base } = &mut self.group;
+        let TermGroup { keys, entries, lists_base } = &mut self.group;
         let key_bytes = self.header.key_bytes();
         let separator = separator(self.last_key, keys[0], key_bytes);
         let record = self.directory.len() as u64;

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::{Passage, PresetDefaults, Similarity, Trace, Unseen, WeightedSimilarity};
+use crate::{Passage, PresetDefaults, Similarity, Trace, UnseenText, WeightedSimilarity};
 
 /// The answer to a query.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -79,8 +79,8 @@ pub struct QueryInfo {
     #[cfg_attr(feature = "openapi", schema(value_type = Vec<Vec<u32>>))]
     pub boilerplate: Vec<(u32, u32)>,
     /// The parts of the query's text that a reader does not see, if there are any.
-    #[serde(default, skip_serializing_if = "Unseen::is_none")]
-    pub unseen: Unseen,
+    #[serde(default, skip_serializing_if = "UnseenText::is_none")]
+    pub unseen: UnseenText,
 }
 
 /// A stop-fingerprint of a query.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Category, Passage, Similarity, Unseen};
+use crate::{Category, Passage, Similarity, UnseenText};
 
 /// The result of a comparison of two texts.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -30,7 +30,7 @@ pub struct Comparison {
     pub complete: bool,
     /// What a reader of either text does not see, if there is any.
     #[serde(default, skip_serializing_if = "is_none")]
-    pub unseen: [Unseen; 2],
+    pub unseen: [UnseenText; 2],
 }
 
 /// Returns the default of `complete` where it is missing.
@@ -38,6 +38,6 @@ fn yes() -> bool {
     true
 }
 
-fn is_none(of_both: &[Unseen; 2]) -> bool {
-    of_both.iter().all(Unseen::is_none)
+fn is_none(of_both: &[UnseenText; 2]) -> bool {
+    of_both.iter().all(UnseenText::is_none)
 }

@@ -64,7 +64,7 @@ pub fn wrong_value(message: &str) -> Option<(String, &str)> {
 /// names.
 #[must_use]
 pub fn field_names(json: &str) -> Vec<String> {
-    let members: Members<'_> = serde_json::from_str(json).unwrap_or_default();
+    let members: ObjectMembers<'_> = serde_json::from_str(json).unwrap_or_default();
     members.0.into_iter().map(|(name, _)| name).collect()
 }
 
@@ -111,7 +111,7 @@ fn repeated(json: &str) -> Option<String> {
         let values: Vec<&RawValue> = serde_json::from_str(json).ok()?;
         return values.into_iter().find_map(|value| repeated(value.get()));
     }
-    let members: Members<'_> = serde_json::from_str(json).ok()?;
+    let members: ObjectMembers<'_> = serde_json::from_str(json).ok()?;
     let mut seen = HashSet::new();
     let own = members.0.iter().find(|(name, _)| !seen.insert(name));
     let own = own.map(|(name, _)| name.clone());
@@ -120,29 +120,32 @@ fn repeated(json: &str) -> Option<String> {
 
 /// The fields of an object, with their values.
 #[derive(Default)]
-struct Members<'a>(Vec<(String, &'a RawValue)>);
+struct ObjectMembers<'a>(Vec<(String, &'a RawValue)>);
 
-impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Members<'a>, D::Error> {
-        struct Visit;
+impl<'de: 'a, 'a> Deserialize<'de> for ObjectMembers<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<ObjectMembers<'a>, D::Error> {
+        struct MembersVisitor;
 
-        impl<'de> Visitor<'de> for Visit {
-            type Value = Members<'de>;
+        impl<'de> Visitor<'de> for MembersVisitor {
+            type Value = ObjectMembers<'de>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a JSON object")
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members<'de>, A::Error> {
+            fn visit_map<A: MapAccess<'de>>(
+                self,
+                mut map: A,
+            ) -> Result<ObjectMembers<'de>, A::Error> {
                 let mut members = Vec::new();
                 while let Some(member) = map.next_entry()? {
                     members.push(member);
                 }
-                Ok(Members(members))
+                Ok(ObjectMembers(members))
             }
         }
 
-        deserializer.deserialize_map(Visit)
+        deserializer.deserialize_map(MembersVisitor)
     }
 }
 

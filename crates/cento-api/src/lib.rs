@@ -87,6 +87,6 @@ pub use sources::{SourceRanges, SourcedDocument, Sources};
 pub use stats::{Bytes, Compaction, Stats};
 pub use thresholds::Thresholds;
 pub use trace::{CountUnit, SpanCarrier, Trace, TracedSpan};
-pub use unseen::Unseen;
+pub use unseen::UnseenText;
 pub use watch::{Watch, WatchEvent, WatchEvents, WatchOptions, WatchedKind, Webhook};
 pub use withdraw::{QuotingDocument, RemovalReason, RemovedDocument, WithdrawOptions, Withdrawal};

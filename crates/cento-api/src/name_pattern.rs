@@ -26,12 +26,12 @@ use crate::error::{Error, Result};
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NamePattern {
-    pieces: Vec<Piece>,
+    pieces: Vec<PatternPiece>,
     text: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Piece {
+enum PatternPiece {
     Text(String),
     Optional(String),
     /// A field. An unnamed field is not reported.
@@ -56,18 +56,18 @@ impl NamePattern {
         while !rest.is_empty() {
             let open = rest.find(['{', '}']).unwrap_or(rest.len());
             if open > 0 {
-                pieces.push(Piece::Text(rest[..open].to_owned()));
+                pieces.push(PatternPiece::Text(rest[..open].to_owned()));
                 rest = &rest[open..];
                 continue;
             }
             let close = rest.find('}').filter(|_| rest.starts_with('{'));
             let close = close.ok_or_else(|| refused("a brace has no other".into()))?;
             let piece = piece(&rest[1..close]).map_err(refused)?;
-            let is_field = |piece: &Piece| matches!(piece, Piece::Field(_));
+            let is_field = |piece: &PatternPiece| matches!(piece, PatternPiece::Field(_));
             if is_field(&piece) && pieces.last().is_some_and(is_field) {
                 return Err(refused("two fields need a text between them".into()));
             }
-            if let Piece::Field(Some(_)) = &piece
+            if let PatternPiece::Field(Some(_)) = &piece
                 && pieces.contains(&piece)
             {
                 return Err(refused(format!("it has {} twice", &rest[..=close])));
@@ -93,7 +93,7 @@ impl NamePattern {
     /// Returns the names of the fields.
     pub fn fields(&self) -> impl Iterator<Item = &str> {
         self.pieces.iter().filter_map(|piece| match piece {
-            Piece::Field(name) => name.as_deref(),
+            PatternPiece::Field(name) => name.as_deref(),
             _ => None,
         })
     }
@@ -102,7 +102,7 @@ impl NamePattern {
     /// end of the pattern takes the remaining path, including slashes.
     #[must_use]
     pub fn of_path<'a>(&'a self, path: &'a str) -> Option<NameFields<'a>> {
-        Matching::new(self, path, true).fields()
+        PatternState::new(self, path, true).fields()
     }
 
     /// Returns the fields of the end of a path: of as many of its parts between `/` as the pattern
@@ -110,38 +110,38 @@ impl NamePattern {
     #[must_use]
     pub fn of_end<'a>(&'a self, path: &'a str) -> Option<NameFields<'a>> {
         let slashes = |text: &str| text.matches('/').count();
-        let is_text = |piece: &&Piece| matches!(piece, Piece::Text(_));
+        let is_text = |piece: &&PatternPiece| matches!(piece, PatternPiece::Text(_));
         let own = self.pieces.iter().filter(is_text).map(|piece| match piece {
-            Piece::Text(text) => slashes(text),
+            PatternPiece::Text(text) => slashes(text),
             _ => 0,
         });
         let skipped = slashes(path).checked_sub(own.sum())?;
         let start =
             path.match_indices('/').nth(skipped.wrapping_sub(1)).map_or(0, |(at, _)| at + 1);
-        Matching::new(self, &path[start..], false).fields()
+        PatternState::new(self, &path[start..], false).fields()
     }
 }
 
 /// Reads the text between two braces.
-fn piece(text: &str) -> std::result::Result<Piece, String> {
+fn piece(text: &str) -> std::result::Result<PatternPiece, String> {
     if let Some(optional) = text.strip_suffix('?') {
         return match optional.is_empty() || optional.contains(['/', '{']) {
             true => Err(format!("{{{text}}} is no text that may be missing")),
-            false => Ok(Piece::Optional(optional.to_owned())),
+            false => Ok(PatternPiece::Optional(optional.to_owned())),
         };
     }
     let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     match text {
-        "*" => Ok(Piece::Field(None)),
+        "*" => Ok(PatternPiece::Field(None)),
         _ if !text.is_empty() && text.chars().all(is_name) => {
-            Ok(Piece::Field(Some(text.to_owned())))
+            Ok(PatternPiece::Field(Some(text.to_owned())))
         }
         _ => Err(format!("{{{text}}} has no name of letters, digits, - and _")),
     }
 }
 
 /// The search for a match of a pattern with a text.
-struct Matching<'a> {
+struct PatternState<'a> {
     pattern: &'a NamePattern,
     text: &'a str,
     /// Whether a field at the end of the pattern takes the remaining text.
@@ -151,14 +151,14 @@ struct Matching<'a> {
     failed: RefCell<HashSet<(usize, usize)>>,
 }
 
-impl<'a> Matching<'a> {
-    fn new(pattern: &'a NamePattern, text: &'a str, takes_rest: bool) -> Matching<'a> {
-        Matching { pattern, text, takes_rest, failed: RefCell::default() }
+impl<'a> PatternState<'a> {
+    fn new(pattern: &'a NamePattern, text: &'a str, takes_rest: bool) -> PatternState<'a> {
+        PatternState { pattern, text, takes_rest, failed: RefCell::default() }
     }
 
     fn fields(&self) -> Option<NameFields<'a>> {
-        let is_in = |piece: &Piece| match piece {
-            Piece::Text(text) => self.text.contains(text.as_str()),
+        let is_in = |piece: &PatternPiece| match piece {
+            PatternPiece::Text(text) => self.text.contains(text.as_str()),
             _ => true,
         };
         // A quick test, because most names lack a text that the pattern of another platform
@@ -178,14 +178,14 @@ impl<'a> Matching<'a> {
         }
         let rest = &self.text[start..];
         let fits = match piece {
-            Piece::Text(text) => {
+            PatternPiece::Text(text) => {
                 rest.starts_with(text.as_str()) && self.fits(at + 1, start + text.len(), fields)
             }
-            Piece::Optional(text) => {
+            PatternPiece::Optional(text) => {
                 (rest.starts_with(text.as_str()) && self.fits(at + 1, start + text.len(), fields))
                     || self.fits(at + 1, start, fields)
             }
-            Piece::Field(name) => self.field(name.as_deref(), at, start, fields),
+            PatternPiece::Field(name) => self.field(name.as_deref(), at, start, fields),
         };
         if !fits {
             self.failed.borrow_mut().insert((at, start));

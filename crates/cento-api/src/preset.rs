@@ -67,7 +67,7 @@ pub enum PresetRank {
 }
 
 /// What a preset sets.
-struct Settings {
+struct PresetSettings {
     name: &'static str,
     purpose: &'static str,
     scheme: &'static str,
@@ -100,8 +100,8 @@ const NOISY_DUPLICATES: f64 = 0.6;
 const WORDS: &str = "words";
 
 /// Settings in the order of [`Preset::ALL`].
-const SETTINGS: [Settings; 8] = [
-    Settings {
+const SETTINGS: [PresetSettings; 8] = [
+    PresetSettings {
         name: "essays",
         purpose: "essays, theses and articles: every shared passage of 14 words or more",
         scheme: DEFAULT_SPEC,
@@ -110,7 +110,7 @@ const SETTINGS: [Settings; 8] = [
         min_resemblance: None,
         dedup_min_resemblance: None,
     },
-    Settings {
+    PresetSettings {
         name: "web",
         purpose: "web pages and news: near-duplicates, with a third of the fingerprints",
         scheme: "breaking(p=6)",
@@ -119,7 +119,7 @@ const SETTINGS: [Settings; 8] = [
         min_resemblance: Some(0.8),
         dedup_min_resemblance: Some(0.8),
     },
-    Settings {
+    PresetSettings {
         name: "corpus",
         purpose: "millions of documents, such as training data: near-duplicates by 16 numbers each",
         scheme: "minhash(k=5,b=16,r=8)",
@@ -128,7 +128,7 @@ const SETTINGS: [Settings; 8] = [
         min_resemblance: Some(0.8),
         dedup_min_resemblance: Some(0.8),
     },
-    Settings {
+    PresetSettings {
         name: "code",
         purpose: "source code: copies with other names and another layout",
         scheme: "winnow(k=5,w=4)",
@@ -137,7 +137,7 @@ const SETTINGS: [Settings; 8] = [
         min_resemblance: None,
         dedup_min_resemblance: None,
     },
-    Settings {
+    PresetSettings {
         name: "ocr",
         purpose: "OCR text, where many words have wrong letters",
         scheme: LETTERS_SPEC,
@@ -146,7 +146,7 @@ const SETTINGS: [Settings; 8] = [
         min_resemblance: Some(0.05),
         dedup_min_resemblance: Some(NOISY_DUPLICATES),
     },
-    Settings {
+    PresetSettings {
         name: "prints",
         purpose: "early printed books and editions of them, in old and modern spelling",
         scheme: LETTERS_SPEC,
@@ -155,7 +155,7 @@ const SETTINGS: [Settings; 8] = [
         min_resemblance: Some(0.05),
         dedup_min_resemblance: Some(NOISY_DUPLICATES),
     },
-    Settings {
+    PresetSettings {
         name: "rewritten",
         purpose: "rewritten text: words replaced, moved or omitted",
         scheme: REUSE_SPEC,
@@ -164,7 +164,7 @@ const SETTINGS: [Settings; 8] = [
         min_resemblance: None,
         dedup_min_resemblance: None,
     },
-    Settings {
+    PresetSettings {
         name: "titles",
         purpose: "titles, headlines and messages of a few words",
         scheme: "kgram(k=2)",
@@ -188,7 +188,7 @@ impl Preset {
         Preset::Titles,
     ];
 
-    fn settings(self) -> &'static Settings {
+    fn settings(self) -> &'static PresetSettings {
         &SETTINGS[self as usize]
     }
 

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 /// What a reader of a text does not see.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-pub struct Unseen {
+pub struct UnseenText {
     /// The number of characters that a reader does not see: of a text, those without width between
     /// its letters, and of a file, also hidden and white letters, which are left out of its text.
     pub hidden_characters: u64,
@@ -17,7 +17,7 @@ pub struct Unseen {
     pub mixed_words: u64,
 }
 
-impl Unseen {
+impl UnseenText {
     /// Counts the invisible characters and mixed words of a text.
     ///
     /// ```
@@ -28,13 +28,13 @@ impl Unseen {
     /// assert!(Unseen::of("a word").is_none());
     /// ```
     #[must_use]
-    pub fn of(text: &str) -> Unseen {
+    pub fn of(text: &str) -> UnseenText {
         let bytes = text.as_bytes();
         let may_hide =
             bytes.iter().enumerate().any(|(at, &first)| first >= 0xc2 && hides(&bytes[at..]));
         // Letters of Greek and Cyrillic.
         let may_mix = bytes.iter().any(|byte| (0xcd..=0xd4).contains(byte));
-        Unseen {
+        UnseenText {
             hidden_characters: if may_hide { invisible(text) as u64 } else { 0 },
             mixed_words: if may_mix { mixed(text) as u64 } else { 0 },
         }
@@ -42,22 +42,22 @@ impl Unseen {
 
     /// Adds the counts of a further part of the same text.
     #[must_use]
-    pub fn with(self, other: Unseen) -> Unseen {
+    pub fn with(self, other: UnseenText) -> UnseenText {
         let mixed_words = self.mixed_words.saturating_add(other.mixed_words);
-        Unseen { mixed_words, ..self }.with_hidden(other.hidden_characters)
+        UnseenText { mixed_words, ..self }.with_hidden(other.hidden_characters)
     }
 
     /// Adds invisible characters of the file that are not in the text.
     #[must_use]
-    pub fn with_hidden(self, characters: u64) -> Unseen {
+    pub fn with_hidden(self, characters: u64) -> UnseenText {
         let hidden_characters = self.hidden_characters.saturating_add(characters);
-        Unseen { hidden_characters, ..self }
+        UnseenText { hidden_characters, ..self }
     }
 
     /// Returns whether nothing is invisible.
     #[must_use]
     pub fn is_none(&self) -> bool {
-        *self == Unseen::default()
+        *self == UnseenText::default()
     }
 
     /// Returns warnings for readers, as clauses that follow the name of the text.
@@ -202,9 +202,9 @@ mod tests {
         for c in '\u{80}'..=char::MAX {
             let text = format!("a{c}b");
             let counted = invisible(&text) as u64;
-            assert_eq!(Unseen::of(&text).hidden_characters, counted, "{c:?}");
+            assert_eq!(UnseenText::of(&text).hidden_characters, counted, "{c:?}");
             let text = format!("ab{c}");
-            assert_eq!(Unseen::of(&text).mixed_words, mixed(&text) as u64, "{c:?}");
+            assert_eq!(UnseenText::of(&text).mixed_words, mixed(&text) as u64, "{c:?}");
         }
     }
 

@@ -29,8 +29,8 @@ where
 {
     #[derive(Deserialize)]
     #[serde(bound = "T: TryFrom<u64>")]
-    struct Number<T>(#[serde(deserialize_with = "number")] T);
-    Ok(Option::<Number<T>>::deserialize(deserializer)?.map(|Number(number)| number))
+    struct WholeNumber<T>(#[serde(deserialize_with = "number")] T);
+    Ok(Option::<WholeNumber<T>>::deserialize(deserializer)?.map(|WholeNumber(number)| number))
 }
 
 /// Reads pairs of a text and a whole number.
@@ -39,9 +39,9 @@ where
     D: Deserializer<'de>,
 {
     #[derive(Deserialize)]
-    struct Pair(String, #[serde(deserialize_with = "number")] u32);
-    let pairs = Vec::<Pair>::deserialize(deserializer)?;
-    Ok(pairs.into_iter().map(|Pair(text, number)| (text, number)).collect())
+    struct WholePair(String, #[serde(deserialize_with = "number")] u32);
+    let pairs = Vec::<WholePair>::deserialize(deserializer)?;
+    Ok(pairs.into_iter().map(|WholePair(text, number)| (text, number)).collect())
 }
 
 /// Returns whether a number is zero, so that serde omits the member.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 
-use super::Outcome;
+use super::VerbOutcome;
 use super::create::{ConfigArgs, Signatures, stores_text};
 use super::extract::{ReaderArgs, extraction, tables};
 use super::grouping::GroupingArgs;
@@ -266,7 +266,7 @@ struct NewConfigArgs {
 
 /// The report as JSON.
 #[derive(Serialize)]
-struct Report<'a> {
+struct AddSummary<'a> {
     #[serde(flatten)]
     report: &'a AddReport,
     #[serde(flatten)]
@@ -375,7 +375,7 @@ impl Add {
     ) -> super::Result {
         let lacks_field = self.source.tell_fields(source);
         match self.format {
-            Format::Json => output::print_json(&Report { report, not_read })?,
+            Format::Json => output::print_json(&AddSummary { report, not_read })?,
             Format::Human => {
                 let seconds = report.took_us as f64 / 1e6;
                 note!("{}{}", summary(report), output::taken(report.bytes, seconds));
@@ -387,11 +387,11 @@ impl Add {
             not_read.tell_first();
         }
         Ok(match () {
-            () if has_nothing || lacks_field => Outcome::Bad,
-            () if report.failed > 0 && landed == 0 => Outcome::Bad,
-            () if report.failed > 0 => Outcome::Incomplete,
-            () if self.strict && report.skipped > report.skipped_by_name => Outcome::Incomplete,
-            () => Outcome::Found,
+            () if has_nothing || lacks_field => VerbOutcome::Bad,
+            () if report.failed > 0 && landed == 0 => VerbOutcome::Bad,
+            () if report.failed > 0 => VerbOutcome::Incomplete,
+            () if self.strict && report.skipped > report.skipped_by_name => VerbOutcome::Incomplete,
+            () => VerbOutcome::Found,
         })
     }
 

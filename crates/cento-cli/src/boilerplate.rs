@@ -19,14 +19,14 @@ use cento_source::{ReadError, SourceOptions, documents};
 
 /// Boilerplate that was not read.
 #[derive(Debug, Default)]
-pub struct Unread {
+pub struct UnreadBoilerplate {
     /// All parts that were not read, for a report.
     pub list: Vec<NotCompared>,
     /// Whether any part was refused, and not only left out.
     pub is_any_refused: bool,
 }
 
-impl Unread {
+impl UnreadBoilerplate {
     /// Notes a part of it.
     fn note(&mut self, name: &str, no_document: ReadError) {
         self.is_any_refused |= matches!(no_document, ReadError::Refused(_));
@@ -38,20 +38,20 @@ impl Unread {
 
 /// The boilerplate that the user names: `auto`, and paths.
 #[derive(Debug, Default)]
-pub struct Named {
+pub struct NamedBoilerplate {
     /// If the passages that most documents have are boilerplate: the share of these documents.
     pub auto: Option<BoilerplateShare>,
     /// Files, directories and indexes.
     pub paths: Vec<PathBuf>,
 }
 
-impl Named {
+impl NamedBoilerplate {
     /// Tells `auto` from paths; the last `auto` counts.
     ///
     /// # Errors
     /// When the share of `auto` cannot be used.
-    pub fn of(names: &[PathBuf]) -> cento::Result<Named> {
-        let mut named = Named::default();
+    pub fn of(names: &[PathBuf]) -> cento::Result<NamedBoilerplate> {
+        let mut named = NamedBoilerplate::default();
         for name in names {
             match name.to_str().map_or(Ok(None), BoilerplateShare::of_auto)? {
                 Some(share) => named.auto = Some(share),
@@ -66,7 +66,7 @@ impl Named {
     /// # Errors
     /// When it is named.
     pub fn paths_alone(names: &[PathBuf], why: &str) -> cento::Result<Vec<PathBuf>> {
-        let named = Named::of(names)?;
+        let named = NamedBoilerplate::of(names)?;
         match named.auto {
             None => Ok(named.paths),
             Some(_) => {
@@ -165,7 +165,7 @@ pub fn without_of_pairs(
     scope: &Scope,
     threads: usize,
 ) -> cento::Result<Searcher> {
-    let named = Named::of(boilerplate)?;
+    let named = NamedBoilerplate::of(boilerplate)?;
     let boilerplate = read(&named.paths, searcher.snapshot().config())?;
     let boilerplate =
         named.add_auto(boilerplate, (searcher.snapshot(), scope), threads, Stop::NEVER)?;
@@ -187,9 +187,9 @@ pub fn without_read(
 pub fn without_noting(
     searcher: Searcher,
     boilerplate: &[PathBuf],
-    unread: &mut Unread,
+    unread: &mut UnreadBoilerplate,
 ) -> cento::Result<Searcher> {
-    let named = Named::of(boilerplate)?;
+    let named = NamedBoilerplate::of(boilerplate)?;
     let boilerplate = read_noting(&named.paths, searcher.snapshot().config(), unread)?;
     let all = (searcher.snapshot(), &Scope::Everywhere);
     let threads = cento::available_threads();
@@ -216,7 +216,7 @@ pub fn read(paths: &[PathBuf], config: &Config) -> cento::Result<Option<Boilerpl
 pub fn read_noting(
     paths: &[PathBuf],
     config: &Config,
-    unread: &mut Unread,
+    unread: &mut UnreadBoilerplate,
 ) -> cento::Result<Option<Boilerplate>> {
     read_telling(paths, config, &mut |name, no_document| unread.note(name, no_document))
 }
@@ -246,7 +246,7 @@ fn read_telling(
 pub fn texts_noting(
     paths: &[PathBuf],
     options: &SourceOptions,
-    unread: &mut Unread,
+    unread: &mut UnreadBoilerplate,
 ) -> cento::Result<Vec<String>> {
     let (mut texts, messages) = (Vec::new(), Messages::default());
     for path in paths {

@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::key;
 use super::output::{self, Format, count};
 use super::terminal::line;
-use super::{Outcome, Result};
+use super::{Result, VerbOutcome};
 use cento::index::CheckReport;
 use cento::{Corruption, Error};
 
@@ -29,7 +29,7 @@ pub struct Check {
 }
 
 #[derive(Debug, Serialize)]
-struct Report<'a> {
+struct CheckSummary<'a> {
     ok: bool,
     segments: usize,
     /// Those of them with damage.
@@ -51,7 +51,7 @@ impl Check {
         match self.format {
             Format::Json => {
                 let (problems, unlisted) = (&problems, &unlisted);
-                output::print_json(&Report { ok, segments, damaged, problems, unlisted })?
+                output::print_json(&CheckSummary { ok, segments, damaged, problems, unlisted })?
             }
             Format::Human => {
                 let mut out = io::stdout().lock();
@@ -83,9 +83,9 @@ impl Check {
             }
         }
         Ok(match (ok, unlisted.is_empty()) {
-            (true, true) => Outcome::Found,
-            (true, false) => Outcome::Incomplete,
-            (false, _) => Outcome::Bad,
+            (true, true) => VerbOutcome::Found,
+            (true, false) => VerbOutcome::Incomplete,
+            (false, _) => VerbOutcome::Bad,
         })
     }
 }

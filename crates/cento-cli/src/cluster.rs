@@ -95,7 +95,7 @@ const COLUMNS: &[&str] = &[
 
 /// A document of a cluster, as a row of a table.
 #[derive(Serialize)]
-struct Row<'a> {
+struct ClusterRow<'a> {
     cluster: u64,
     size: u64,
     representative: &'a str,
@@ -108,10 +108,16 @@ fn write_cluster<W: Write>(out: &mut ListOut<W>, found: &cluster::Cluster) -> io
     let cluster::Cluster { cluster, size, representative, members, .. } = found;
     let (cluster, size) = (*cluster, *size);
     if let ListOut::Rows(rows) = out {
-        rows.write(&Row { cluster, size, representative, id: representative, member: None })?;
+        rows.write(&ClusterRow {
+            cluster,
+            size,
+            representative,
+            id: representative,
+            member: None,
+        })?;
         for member in members {
             let id = &member.id;
-            rows.write(&Row { cluster, size, representative, id, member: Some(member) })?;
+            rows.write(&ClusterRow { cluster, size, representative, id, member: Some(member) })?;
         }
         return Ok(());
     }

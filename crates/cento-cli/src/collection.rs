@@ -6,7 +6,7 @@ use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use tempfile::TempDir;
 
-use super::Outcome;
+use super::VerbOutcome;
 use super::add::SourceArgs;
 use super::advice;
 use super::create::ConfigArgs;
@@ -61,9 +61,9 @@ impl Kind {
 
 /// The ids of the options on the command line.
 #[derive(Debug)]
-pub struct Given(Vec<String>);
+pub struct GivenIds(Vec<String>);
 
-impl Given {
+impl GivenIds {
     /// Refuses options that these inputs cannot have, as those of indexes alone, or of files alone.
     /// `subject` is what the verb finds.
     ///
@@ -91,20 +91,20 @@ impl Given {
     }
 }
 
-impl FromArgMatches for Given {
-    fn from_arg_matches(matches: &ArgMatches) -> Result<Given, clap::Error> {
+impl FromArgMatches for GivenIds {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<GivenIds, clap::Error> {
         let is_given =
             |id: &&clap::Id| matches.value_source(id.as_str()) == Some(ValueSource::CommandLine);
-        Ok(Given(matches.ids().filter(is_given).map(ToString::to_string).collect()))
+        Ok(GivenIds(matches.ids().filter(is_given).map(ToString::to_string).collect()))
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
-        *self = Given::from_arg_matches(matches)?;
+        *self = GivenIds::from_arg_matches(matches)?;
         Ok(())
     }
 }
 
-impl Args for Given {
+impl Args for GivenIds {
     fn augment_args(command: Command) -> Command {
         command
     }
@@ -138,7 +138,7 @@ pub struct TemporaryIndex<'a> {
 }
 
 /// The inputs that became documents, and those that did not.
-pub struct Added {
+pub struct InputOutcomes {
     pub left_out: LeftOuts,
     pub documents: u64,
     pub not_compared: Vec<NotCompared>,
@@ -208,7 +208,7 @@ impl TemporaryIndex<'_> {
     ///
     /// # Errors
     /// When the index cannot be written; [`Error::Cancelled`] after `stop`.
-    pub fn read(&self, tells_empty: bool, stop: &Stop) -> cento::Result<Added> {
+    pub fn read(&self, tells_empty: bool, stop: &Stop) -> cento::Result<InputOutcomes> {
         let added = self.read_by(&self.source, tells_empty, stop)?;
         let added = if added.documents == 0 && self.source.filter.asks_language() {
             // No program has a name in this language.
@@ -227,7 +227,7 @@ impl TemporaryIndex<'_> {
         source: &SourceOptions,
         tells_empty: bool,
         stop: &Stop,
-    ) -> cento::Result<Added> {
+    ) -> cento::Result<InputOutcomes> {
         let source = &self.grouping.grouped(self.paths, source.clone(), stop)?;
         let options = AddOptions {
             memory_bytes: memory::default_bytes(),
@@ -259,7 +259,7 @@ impl TemporaryIndex<'_> {
         progress.finish();
         messages.finish();
         let documents = added?.added;
-        Ok(Added { documents, not_compared, left_out, warnings })
+        Ok(InputOutcomes { documents, not_compared, left_out, warnings })
     }
 }
 
@@ -267,7 +267,7 @@ impl TemporaryIndex<'_> {
 #[derive(Debug, Args)]
 pub struct InputArgs {
     #[command(flatten)]
-    given: Given,
+    given: GivenIds,
     #[command(flatten)]
     collection: CollectionArgs,
 }
@@ -302,7 +302,7 @@ impl InputArgs {
             return Ok(Inputs { searcher, kind, is_any_refused: false, _temporary: None });
         }
         let temporary = self.collection.create(paths, None)?;
-        let Added { documents, not_compared, warnings, .. } = temporary.read(true, stop)?;
+        let InputOutcomes { documents, not_compared, warnings, .. } = temporary.read(true, stop)?;
         for NotCompared { name, reason } in &warnings {
             tell!("cento: {name} {reason}");
         }
@@ -339,8 +339,8 @@ impl InputArgs {
 
 impl Inputs<'_> {
     /// Returns the outcome of a search that found something, or not.
-    pub fn outcome(&self, has_results: bool) -> Outcome {
-        Outcome::of_inputs(self.is_any_refused, has_results)
+    pub fn outcome(&self, has_results: bool) -> VerbOutcome {
+        VerbOutcome::of_inputs(self.is_any_refused, has_results)
     }
 
     /// Describes the documents for the foot of a report.

@@ -13,7 +13,7 @@ use super::progress::Spinner;
 use super::target::{Target, TargetArgs};
 use super::terminal::note;
 use super::wait::WaitArgs;
-use super::{Outcome, Result};
+use super::{Result, VerbOutcome};
 use cento::index::{Compaction, Index};
 use cento::{Error, Reason};
 use cento_client::api::CompactRequest;
@@ -53,7 +53,7 @@ impl Compact {
             Format::Json => output::print_json(&done)?,
             Format::Human => note!("{}", sentence(&done)),
         }
-        Ok(Outcome::Found)
+        Ok(VerbOutcome::Found)
     }
 
     fn compact(&self, path: &Path) -> cento::Result<Compaction> {

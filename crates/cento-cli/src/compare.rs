@@ -10,7 +10,7 @@ use serde_json::Map;
 use super::add::HtmlArg;
 use super::create::{ConfigArgs, open_frequencies};
 use super::extract::{ReaderArgs, source_options};
-use super::hints::Explained;
+use super::hints::ErrorWithHint;
 use super::output::{self, Format, counted, similarity};
 use super::parse::parse_encoding;
 use super::report_args::ReportArgs;
@@ -18,12 +18,12 @@ use super::side_by_side::SideBySide;
 use super::target::ServiceArgs;
 use super::terminal::{line, tell};
 use super::whole::LengthArgs;
-use super::{Outcome, Result};
+use super::{Result, VerbOutcome};
 use cento::Stop;
 use cento::compare::COMPARED;
 use cento::{Analyzer, CompareOptions, Comparison, Config, Error, Measure};
 use cento_client::api::{CompareRequest, TextOrId};
-use cento_report::{Counting, NotCompared, Place, ReuseReport, ReuseSource, Searched};
+use cento_report::{Counting, MeasuredDocument, NotCompared, Place, ReuseReport, ReuseSource};
 use cento_source::{InFile, SourceOptions, read_text_in_file};
 
 /// Show the passages that two files have in common, side by side.
@@ -63,7 +63,7 @@ pub struct Compare {
 
 /// The answer as JSON, like a line of `cento pairs`.
 #[derive(Serialize)]
-struct Report<'a> {
+struct CompareAnswer<'a> {
     a: String,
     b: String,
     #[serde(flatten)]
@@ -107,7 +107,7 @@ impl Compare {
             unseen.flat_map(|(name, unseen)| output::warnings(name, unseen)).collect();
         if self.format == Format::Json {
             let [a, b] = names;
-            output::print_json(&Report { a, b, comparison: &comparison })?;
+            output::print_json(&CompareAnswer { a, b, comparison: &comparison })?;
         } else {
             print_human(&names, [&a, &b], &comparison, self.analyzer()?.spec().name() == "code")?;
             output::print_warnings(&mut io::stdout().lock(), &warnings)?;
@@ -117,7 +117,7 @@ impl Compare {
         }
         let is_overlap_enough = self.options.min_passage.is_none() && comparison.overlap > 0;
         let found = is_overlap_enough || !comparison.passages.is_empty();
-        Ok(if found { Outcome::Found } else { Outcome::Nothing })
+        Ok(if found { VerbOutcome::Found } else { VerbOutcome::Nothing })
     }
 }
 
@@ -146,7 +146,7 @@ impl Compare {
             passages: places.map(Place::of_pair).collect(),
             complete: comparison.complete,
         };
-        let searched = Searched {
+        let searched = MeasuredDocument {
             name: self.a.display().to_string(),
             text: a.into(),
             sources: vec![source],
@@ -193,7 +193,7 @@ impl Compare {
         let options =
             SourceOptions { encoding, html, readers, record_bytes_max, ..source_options() };
         let mut missing = |missing: &Error| {
-            tell!("cento: {}", Explained(missing));
+            tell!("cento: {}", ErrorWithHint(missing));
             not_read.push(output::not_compared(missing));
         };
         let read = read_text_in_file(path, &options, &mut missing)?;

@@ -104,20 +104,20 @@ fn key(arg: &Arg) -> Option<&str> {
 
 /// A command line, with the options of a file.
 #[derive(Debug)]
-pub struct Expanded {
+pub struct ExpandedCommandLine {
     /// The arguments to parse.
     pub arguments: Vec<OsString>,
     /// The file, as it was named, with the line of each key that was taken from it.
     file: Option<(String, BTreeMap<String, usize>)>,
 }
 
-impl Expanded {
+impl ExpandedCommandLine {
     /// Reads the file that the command line or a variable names, if one does.
     ///
     /// # Errors
     /// When it cannot be read, is not TOML, or has an unknown key or kind of value; with its line.
-    pub fn new(command: &Command, given: Vec<OsString>) -> Result<Expanded> {
-        let plain = |arguments| Ok(Expanded { arguments, file: None });
+    pub fn new(command: &Command, given: Vec<OsString>) -> Result<ExpandedCommandLine> {
+        let plain = |arguments| Ok(ExpandedCommandLine { arguments, file: None });
         // Options of every verb may be before it.
         let before = ["-q", "--quiet", "--color", "auto", "always", "never"];
         let is_before = |arg: &OsString| {
@@ -137,11 +137,11 @@ impl Expanded {
         let text = std::fs::read_to_string(path).map_err(|e| Error::io("read", path, e))?;
         let place = path.display().to_string();
         let serve = command.find_subcommand(VERB).expect("it is a verb");
-        let (added, lines) = Reader { text: &text, place: &place, serve, matches }.read()?;
+        let (added, lines) = ConfigReader { text: &text, place: &place, serve, matches }.read()?;
         let mut arguments = given;
         // After the verb, where no `--` is before them.
         arguments.splice(at + 1..at + 1, added);
-        Ok(Expanded { arguments, file: Some((place, lines)) })
+        Ok(ExpandedCommandLine { arguments, file: Some((place, lines)) })
     }
 
     /// Returns the error of the parser with the line of the file that it is about, or with the
@@ -240,7 +240,7 @@ fn value(arg: &Arg, key: &str, matches: &ArgMatches) -> Option<String> {
 }
 
 /// Reads a file.
-struct Reader<'a> {
+struct ConfigReader<'a> {
     text: &'a str,
     place: &'a str,
     serve: &'a Command,
@@ -248,7 +248,7 @@ struct Reader<'a> {
     matches: &'a ArgMatches,
 }
 
-impl Reader<'_> {
+impl ConfigReader<'_> {
     /// Reads the arguments that the file specifies, and the line of each key.
     fn read(&self) -> Result<(Vec<OsString>, BTreeMap<String, usize>)> {
         let table = DeTable::parse(self.text).map_err(|error| {

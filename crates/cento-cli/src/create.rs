@@ -6,7 +6,7 @@ use std::sync::Arc;
 use clap::{Args, ValueEnum};
 
 use super::key;
-use super::{Outcome, Result, language};
+use super::{Result, VerbOutcome, language};
 use cento::index::{Config, Index, MaxDf, Preset};
 use cento::scheme;
 use cento::scheme::frequency::FrequencyTable;
@@ -240,13 +240,13 @@ pub fn stores_text(no_text: bool, store_text: bool) -> bool {
 impl Create {
     pub(super) fn run(self) -> Result {
         if self.if_missing && Index::exists(&self.index) {
-            return Ok(Outcome::Found);
+            return Ok(VerbOutcome::Found);
         }
         let store_text = stores_text(self.no_text, self.store_text);
         let config = self.config.config(store_text)?.with_max_df(self.max_df);
         let config = self.signatures.of(config)?;
         let config = if self.novelty { config.with_novelty()? } else { config };
         Index::create(&self.index, config)?;
-        Ok(Outcome::Found)
+        Ok(VerbOutcome::Found)
     }
 }

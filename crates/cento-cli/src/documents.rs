@@ -14,7 +14,7 @@ use super::output::{self, Format, bytes, count, counted};
 use super::progress::stop_flag;
 use super::terminal::{self, Id, line, tell};
 use super::watch::tell_left_behind;
-use super::{Failure, Outcome, Result};
+use super::{Result, VerbFailure, VerbOutcome};
 use cento::Stop;
 use cento::index::{DocAddress, Snapshot};
 use cento::search::Searcher;
@@ -76,7 +76,7 @@ const COLUMNS: &[&str] = &["id", "tokens", "bytes", "parts", "added", "meta"];
 
 /// A document in a list.
 #[derive(Debug, Serialize)]
-struct Listed {
+struct ListedRow {
     id: String,
     tokens: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -91,7 +91,7 @@ struct Listed {
 
 /// A document as it is exported.
 #[derive(Debug, Serialize)]
-struct Exported {
+struct ExportedDocument {
     id: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     text: Option<String>,
@@ -107,19 +107,19 @@ struct Exported {
 
 /// A fingerprint, and the start of its text, counted in tokens.
 #[derive(Debug, Serialize)]
-struct Placed {
+struct PlacedFingerprint {
     fingerprint: u64,
     position: u32,
 }
 
 #[derive(Debug, Serialize)]
-struct Shown {
+struct ShownDocument {
     #[serde(flatten)]
-    listed: Listed,
+    listed: ListedRow,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     part_names: Vec<String>,
     text: Option<String>,
-    fingerprints: Vec<Placed>,
+    fingerprints: Vec<PlacedFingerprint>,
 }
 
 /// Returns the time when a document was added, as RFC 3339.
@@ -128,14 +128,14 @@ fn added(snapshot: &Snapshot, address: DocAddress) -> cento::Result<Option<Strin
 }
 
 /// The text of a document, and its parts.
-struct Texts {
+struct DocumentText {
     text: Option<String>,
     parts: Vec<Part>,
 }
 
-fn listed(snapshot: &Snapshot, address: DocAddress) -> cento::Result<(Listed, Texts)> {
+fn listed(snapshot: &Snapshot, address: DocAddress) -> cento::Result<(ListedRow, DocumentText)> {
     let document = snapshot.document(address)?;
-    let listed = Listed {
+    let listed = ListedRow {
         id: document.id,
         tokens: snapshot.segment(address).signatures.document(address.doc)?.tokens,
         bytes: document.text.as_ref().map(String::len),
@@ -143,7 +143,7 @@ fn listed(snapshot: &Snapshot, address: DocAddress) -> cento::Result<(Listed, Te
         added: added(snapshot, address)?,
         meta: document.meta,
     };
-    Ok((listed, Texts { text: document.text, parts: document.parts }))
+    Ok((listed, DocumentText { text: document.text, parts: document.parts }))
 }
 
 /// Calls `each` with the documents of an index that pass a filter, until the output fails or Ctrl-C
@@ -160,7 +160,7 @@ fn for_each(
         is_any = true;
         match each(searcher.snapshot(), address) {
             Ok(()) => Ok(()),
-            Err(Failure::Cento(error)) => Err(error),
+            Err(VerbFailure::Cento(error)) => Err(error),
             Err(error) => {
                 failure = Some(error);
                 Err(Error::Cancelled)
@@ -173,8 +173,8 @@ fn for_each(
     }
 }
 
-fn outcome(is_any: bool) -> Outcome {
-    if is_any { Outcome::Found } else { Outcome::Nothing }
+fn outcome(is_any: bool) -> VerbOutcome {
+    if is_any { VerbOutcome::Found } else { VerbOutcome::Nothing }
 }
 
 impl List {
@@ -201,18 +201,18 @@ impl Show {
         let Some(address) = snapshot.find(&self.id)? else {
             return Err(Error::UnknownId { id: self.id }.into());
         };
-        let (listed, Texts { text, parts }) = listed(&snapshot, address)?;
+        let (listed, DocumentText { text, parts }) = listed(&snapshot, address)?;
         let signature = snapshot.signature(address, Stop::NEVER)?;
-        let placed = |found: &cento::scheme::Fingerprint| Placed {
+        let placed = |found: &cento::scheme::Fingerprint| PlacedFingerprint {
             fingerprint: found.key,
             position: found.position,
         };
-        let fingerprints: Vec<Placed> = signature.iter().map(placed).collect();
+        let fingerprints: Vec<PlacedFingerprint> = signature.iter().map(placed).collect();
         let mut out = BufWriter::new(io::stdout().lock());
         match self.format {
             Format::Json => {
                 let part_names = parts.into_iter().map(|part| part.name).collect();
-                let shown = Shown { listed, part_names, text, fingerprints };
+                let shown = ShownDocument { listed, part_names, text, fingerprints };
                 output::print_json_to(&mut out, &shown)?;
             }
             Format::Human => {
@@ -240,13 +240,13 @@ impl Show {
                 }
                 line!(out)?;
                 line!(out, "{:>13} {:>8}", "fingerprint", "token")?;
-                for Placed { fingerprint, position } in &fingerprints {
+                for PlacedFingerprint { fingerprint, position } in &fingerprints {
                     line!(out, "{fingerprint:>13} {position:>8}")?;
                 }
             }
         }
         out.flush()?;
-        Ok(Outcome::Found)
+        Ok(VerbOutcome::Found)
     }
 }
 
@@ -265,7 +265,7 @@ impl Export {
                 return Err(Error::index(&self.index, Reason::NoTexts, what).into());
             };
             let parts = exchanged_parts(&document.parts, &text);
-            let exported = Exported {
+            let exported = ExportedDocument {
                 id: document.id,
                 text: parts.is_empty().then_some(text),
                 parts,

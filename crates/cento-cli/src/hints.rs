@@ -14,9 +14,9 @@ use cento::index::Index;
 use cento::{ConflictKind, Corruption, Error, Reason};
 
 /// An error with the hint for it, if there is any, as one line.
-pub struct Explained<'a>(pub &'a Error);
+pub struct ErrorWithHint<'a>(pub &'a Error);
 
-impl fmt::Display for Explained<'_> {
+impl fmt::Display for ErrorWithHint<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(said) = of_path(self.0).or_else(|| not_an_index(self.0)) {
             return f.write_str(&said);
@@ -242,7 +242,7 @@ mod tests {
 
     #[track_caller]
     fn check(error: Error, expected: &str) {
-        let shown = Explained(&error).to_string();
+        let shown = ErrorWithHint(&error).to_string();
         assert!(!error.to_string().contains(expected), "the library says it: {error}");
         assert!(shown.contains(expected), "{shown}");
     }
@@ -333,7 +333,7 @@ mod tests {
         let stop = Stop::new();
         cento_source::add(&index.unwrap(), &[file], &options, &stop, &mut |event| {
             if let Event::Failed(error) = event {
-                shown.push(Explained(error).to_string());
+                shown.push(ErrorWithHint(error).to_string());
             }
         })
         .unwrap();

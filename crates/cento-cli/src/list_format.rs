@@ -6,7 +6,7 @@ use std::path::Path;
 use clap::ValueEnum;
 use serde::Serialize;
 
-use super::outfile::{Promised, promised, promises_json};
+use super::outfile::{PromisedFormat, promised, promises_json};
 use super::output::print_json_to;
 use cento::Error;
 use cento_report::{Delimiter, Rows};
@@ -59,10 +59,10 @@ impl ListFormat {
     /// When it does.
     pub fn check_name(self, path: &Path) -> cento::Result<()> {
         let (what, option) = match promised(path, "lines")? {
-            Promised::Lines if promises_json(path) => ("JSON lines", ListFormat::Json),
-            Promised::Lines => return Ok(()),
-            Promised::Table(Delimiter::Comma) => ("a table with commas", ListFormat::Csv),
-            Promised::Table(Delimiter::Tab) => ("a table with tabs", ListFormat::Tsv),
+            PromisedFormat::Lines if promises_json(path) => ("JSON lines", ListFormat::Json),
+            PromisedFormat::Lines => return Ok(()),
+            PromisedFormat::Table(Delimiter::Comma) => ("a table with commas", ListFormat::Csv),
+            PromisedFormat::Table(Delimiter::Tab) => ("a table with tabs", ListFormat::Tsv),
         };
         if self == option {
             return Ok(());

@@ -83,7 +83,7 @@ use std::process::ExitCode;
 use clap::{ColorChoice, CommandFactory, FromArgMatches, Parser, ValueEnum};
 
 use cento::Error;
-use hints::Explained;
+use hints::ErrorWithHint;
 use terminal::tell;
 
 // The allocator of musl has one lock for all threads: `pairs` takes 1.7 times the processor time.
@@ -161,7 +161,7 @@ verbs!(Verb {
 
 /// The result of a verb.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Outcome {
+enum VerbOutcome {
     /// Something was found, or the work was done.
     Found,
     /// Nothing was found.
@@ -175,35 +175,35 @@ enum Outcome {
 
 /// The reason why a verb failed.
 #[derive(Debug)]
-enum Failure {
+enum VerbFailure {
     Cento(Error),
     /// The output cannot be written, perhaps because its reader has ended.
     Output(io::Error),
 }
 
-type Result<T = Outcome> = std::result::Result<T, Failure>;
+type Result<T = VerbOutcome> = std::result::Result<T, VerbFailure>;
 
-impl Outcome {
+impl VerbOutcome {
     /// Returns the outcome of a run over inputs that could be done: one input that was refused
     /// counts before any result.
-    fn of_inputs(is_any_refused: bool, has_results: bool) -> Outcome {
+    fn of_inputs(is_any_refused: bool, has_results: bool) -> VerbOutcome {
         match has_results {
-            _ if is_any_refused => Outcome::Incomplete,
-            true => Outcome::Found,
-            false => Outcome::Nothing,
+            _ if is_any_refused => VerbOutcome::Incomplete,
+            true => VerbOutcome::Found,
+            false => VerbOutcome::Nothing,
         }
     }
 }
 
-impl From<Error> for Failure {
-    fn from(error: Error) -> Failure {
-        Failure::Cento(error)
+impl From<Error> for VerbFailure {
+    fn from(error: Error) -> VerbFailure {
+        VerbFailure::Cento(error)
     }
 }
 
-impl From<io::Error> for Failure {
-    fn from(error: io::Error) -> Failure {
-        Failure::Output(error)
+impl From<io::Error> for VerbFailure {
+    fn from(error: io::Error) -> VerbFailure {
+        VerbFailure::Output(error)
     }
 }
 
@@ -225,10 +225,11 @@ fn parse() -> std::result::Result<(Cento, Option<PathBuf>), ExitCode> {
     #[cfg(feature = "serve")]
     let matches = {
         let failed = |error: &Error| {
-            tell!("cento: {}", Explained(error));
+            tell!("cento: {}", ErrorWithHint(error));
             ExitCode::from(2)
         };
-        let given = config::Expanded::new(&command, given).map_err(|error| failed(&error))?;
+        let given =
+            config::ExpandedCommandLine::new(&command, given).map_err(|error| failed(&error))?;
         let matches = command.clone().try_get_matches_from(&given.arguments);
         let matches = matches.map_err(|error| match given.explain(&command, &error) {
             Some(explained) => failed(&explained),
@@ -285,26 +286,26 @@ fn main() -> ExitCode {
     };
     terminal::set_quiet(quiet);
     if let Some(Err(error)) = key_file.as_deref().map(key::set) {
-        tell!("cento: {}", Explained(&error));
+        tell!("cento: {}", ErrorWithHint(&error));
         return ExitCode::from(2);
     }
     match verb.run() {
-        Ok(Outcome::Found) => ExitCode::SUCCESS,
-        Ok(Outcome::Nothing) => ExitCode::from(1),
-        Ok(Outcome::Bad) => ExitCode::from(2),
-        Ok(Outcome::Incomplete) => ExitCode::from(3),
+        Ok(VerbOutcome::Found) => ExitCode::SUCCESS,
+        Ok(VerbOutcome::Nothing) => ExitCode::from(1),
+        Ok(VerbOutcome::Bad) => ExitCode::from(2),
+        Ok(VerbOutcome::Incomplete) => ExitCode::from(3),
         // The reader has seen enough, as in `cento search ... | head`.
-        Err(Failure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
+        Err(VerbFailure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
             ExitCode::SUCCESS
         }
-        Err(Failure::Output(error)) => {
+        Err(VerbFailure::Output(error)) => {
             tell!("cento: cannot write the output: {error}");
             ExitCode::from(2)
         }
         // Reported at the request to stop.
-        Err(Failure::Cento(Error::Cancelled)) => ExitCode::from(130),
-        Err(Failure::Cento(error)) => {
-            tell!("cento: {}", Explained(&error));
+        Err(VerbFailure::Cento(Error::Cancelled)) => ExitCode::from(130),
+        Err(VerbFailure::Cento(error)) => {
+            tell!("cento: {}", ErrorWithHint(&error));
             ExitCode::from(2)
         }
     }

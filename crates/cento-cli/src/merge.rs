@@ -9,7 +9,7 @@ use super::target::{Target, TargetArgs};
 use super::terminal::note;
 use super::wait::WaitArgs;
 use super::watch::{counted_watches, how_to_copy, tell_left_behind};
-use super::{Outcome, Result};
+use super::{Result, VerbOutcome};
 use cento::index::Index;
 use cento::{AddIndexesOptions, AddedIndexes, Error, OnConflict, Reason, Stop};
 use cento_client::api::MergeRequest;
@@ -102,7 +102,7 @@ impl Merge {
                 }
             );
         }
-        Ok(Outcome::Found)
+        Ok(VerbOutcome::Found)
     }
 }
 

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 
 use super::advice::advised;
-use super::hints::Explained;
+use super::hints::ErrorWithHint;
 use super::output;
 use super::terminal::{self, Kind, note, tell};
 use cento::Error;
@@ -22,11 +22,11 @@ const OTHERS: &str = "of other kinds; not all are shown";
 /// Counts messages by their kinds: shows the first of each kind, and the number of the others.
 #[derive(Debug, Default)]
 pub struct Messages {
-    kinds: RefCell<Kinds>,
+    kinds: RefCell<MessageKinds>,
 }
 
 #[derive(Debug, Default)]
-struct Kinds {
+struct MessageKinds {
     /// The first reason of each, how many there were, and whether they are notes, in order.
     counts: Vec<(String, u64, Kind)>,
     places: HashMap<String, usize>,
@@ -68,7 +68,7 @@ impl Messages {
     /// Reports an error, if it is to be shown.
     pub fn tell_error(&self, error: &Error) {
         if self.counts_error(error) {
-            tell!("cento: {}", Explained(error));
+            tell!("cento: {}", ErrorWithHint(error));
         }
     }
 

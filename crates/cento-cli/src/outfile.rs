@@ -15,13 +15,13 @@ use flate2::write::GzEncoder;
 /// name promises that.
 pub struct OutFile {
     /// `None` only while an encoder takes its place.
-    stream: Option<Stream>,
+    stream: Option<OutputStream>,
     compression: Compression,
-    target: Target,
+    target: OutputTarget,
 }
 
 /// The target of an output.
-enum Target {
+enum OutputTarget {
     StandardOutput,
     /// A pipe or a device: it can be neither shortened nor synced.
     Stream(PathBuf),
@@ -38,20 +38,20 @@ pub enum Compression {
 
 /// The target of writes. Everything before the last [`OutFile::sync`] is a sequence of whole
 /// members or frames, so a run continues with another one, and readers take them for one stream.
-enum Stream {
-    Plain(Counted),
-    Gzip(GzEncoder<Counted>),
-    Zstd(zstd::Encoder<'static, Counted>),
+enum OutputStream {
+    Plain(CountedWrites),
+    Gzip(GzEncoder<CountedWrites>),
+    Zstd(zstd::Encoder<'static, CountedWrites>),
 }
 
 /// Bytes on their way to a file.
-struct Counted {
+struct CountedWrites {
     writer: BufWriter<Box<dyn Write>>,
     /// The length so far, with the bytes of earlier runs.
     written: u64,
 }
 
-impl Write for Counted {
+impl Write for CountedWrites {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let len = self.writer.write(bytes)?;
         self.written += len as u64;
@@ -65,7 +65,7 @@ impl Write for Counted {
 
 /// The form that the name of an output promises, apart from its compression.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Promised {
+pub enum PromisedFormat {
     /// No particular form: lines are written.
     Lines,
     /// A table.
@@ -90,15 +90,17 @@ fn ending_of(path: &Path) -> Option<String> {
 ///
 /// # Errors
 /// When the name promises a form that is not written.
-pub fn promised(path: &Path, lines: &str) -> Result<Promised> {
-    let Some(ending) = ending_of(&Compression::of(path).1) else { return Ok(Promised::Lines) };
+pub fn promised(path: &Path, lines: &str) -> Result<PromisedFormat> {
+    let Some(ending) = ending_of(&Compression::of(path).1) else {
+        return Ok(PromisedFormat::Lines);
+    };
     let is_in = |list: &[&str]| list.contains(&ending.as_str());
     let instead = format!(
         "its name promises .{ending}, and {lines} are written; end the name in .jsonl, .jsonl.gz \
          or .jsonl.zst"
     );
     if let Some((_, delimiter)) = TABLES.iter().find(|(table, _)| *table == ending) {
-        return Ok(Promised::Table(*delimiter));
+        return Ok(PromisedFormat::Table(*delimiter));
     }
     match () {
         () if is_in(&COLUMNS) => {
@@ -106,7 +108,7 @@ pub fn promised(path: &Path, lines: &str) -> Result<Promised> {
             Err(Error::input(path.display().to_string(), what))
         }
         () if is_in(&OTHERS) => Err(Error::input(path.display().to_string(), instead)),
-        () => Ok(Promised::Lines),
+        () => Ok(PromisedFormat::Lines),
     }
 }
 
@@ -121,7 +123,7 @@ pub fn table_form(
     source: &SourceOptions,
     annotation: Option<Annotation>,
 ) -> Result<Option<TableForm>> {
-    let Promised::Table(delimiter) = promised(out, "JSON lines")? else { return Ok(None) };
+    let PromisedFormat::Table(delimiter) = promised(out, "JSON lines")? else { return Ok(None) };
     let form = TableForm::of_files(inputs, source).map_err(|error| match error {
         Error::Input { .. } => {
             let what = format!(
@@ -189,8 +191,8 @@ pub fn check_apart<'a>(
 /// When it does.
 pub fn check_lines(path: &Path, lines: &str) -> Result<()> {
     match promised(path, lines)? {
-        Promised::Lines => Ok(()),
-        Promised::Table(_) => {
+        PromisedFormat::Lines => Ok(()),
+        PromisedFormat::Table(_) => {
             let what = format!(
                 "its name promises a table, and {lines} are written; end the name in .jsonl, \
                  .jsonl.gz or .jsonl.zst"
@@ -212,7 +214,7 @@ pub fn promises_json(path: &Path) -> bool {
 /// When it does.
 pub fn check_own(path: &Path, what: &str) -> Result<()> {
     let is_plain = Compression::of(path).0 == Compression::None && !promises_json(path);
-    if is_plain && matches!(promised(path, what), Ok(Promised::Lines)) {
+    if is_plain && matches!(promised(path, what), Ok(PromisedFormat::Lines)) {
         return Ok(());
     }
     let what =
@@ -230,34 +232,34 @@ impl Compression {
         }
     }
 
-    fn begin(self, inner: Counted) -> io::Result<Stream> {
+    fn begin(self, inner: CountedWrites) -> io::Result<OutputStream> {
         Ok(match self {
-            Compression::None => Stream::Plain(inner),
+            Compression::None => OutputStream::Plain(inner),
             Compression::Gzip => {
-                Stream::Gzip(GzEncoder::new(inner, flate2::Compression::default()))
+                OutputStream::Gzip(GzEncoder::new(inner, flate2::Compression::default()))
             }
             Compression::Zstd => {
-                Stream::Zstd(zstd::Encoder::new(inner, zstd::DEFAULT_COMPRESSION_LEVEL)?)
+                OutputStream::Zstd(zstd::Encoder::new(inner, zstd::DEFAULT_COMPRESSION_LEVEL)?)
             }
         })
     }
 }
 
-impl Stream {
+impl OutputStream {
     /// Ends the current member or frame.
-    fn end(self) -> io::Result<Counted> {
+    fn end(self) -> io::Result<CountedWrites> {
         match self {
-            Stream::Plain(inner) => Ok(inner),
-            Stream::Gzip(encoder) => encoder.finish(),
-            Stream::Zstd(encoder) => encoder.finish(),
+            OutputStream::Plain(inner) => Ok(inner),
+            OutputStream::Gzip(encoder) => encoder.finish(),
+            OutputStream::Zstd(encoder) => encoder.finish(),
         }
     }
 
     fn as_write(&mut self) -> &mut dyn Write {
         match self {
-            Stream::Plain(inner) => inner,
-            Stream::Gzip(encoder) => encoder,
-            Stream::Zstd(encoder) => encoder,
+            OutputStream::Plain(inner) => inner,
+            OutputStream::Gzip(encoder) => encoder,
+            OutputStream::Zstd(encoder) => encoder,
         }
     }
 }
@@ -286,8 +288,8 @@ impl OutFile {
     pub fn stdout() -> OutFile {
         let writer =
             BufWriter::with_capacity(BUFFER_BYTES, Box::new(io::stdout()) as Box<dyn Write>);
-        let stream = Some(Stream::Plain(Counted { writer, written: 0 }));
-        OutFile { stream, compression: Compression::None, target: Target::StandardOutput }
+        let stream = Some(OutputStream::Plain(CountedWrites { writer, written: 0 }));
+        OutFile { stream, compression: Compression::None, target: OutputTarget::StandardOutput }
     }
 
     /// Opens a pipe or device, which an earlier run gave `written` bytes.
@@ -295,8 +297,9 @@ impl OutFile {
         let file =
             File::options().write(true).open(path).map_err(|e| Error::io("open", path, e))?;
         let writer = BufWriter::with_capacity(BUFFER_BYTES, Box::new(file) as Box<dyn Write>);
-        let stream = Some(Stream::Plain(Counted { writer, written }));
-        let (compression, target) = (Compression::of(path).0, Target::Stream(path.to_owned()));
+        let stream = Some(OutputStream::Plain(CountedWrites { writer, written }));
+        let (compression, target) =
+            (Compression::of(path).0, OutputTarget::Stream(path.to_owned()));
         Ok(OutFile { stream, compression, target })
     }
 
@@ -348,18 +351,18 @@ impl OutFile {
         let written = file.seek(SeekFrom::End(0)).map_err(|e| Error::io("read", path, e))?;
         let writer = file.try_clone().map_err(|e| Error::io("open", path, e))?;
         let writer = BufWriter::with_capacity(BUFFER_BYTES, Box::new(writer) as Box<dyn Write>);
-        let stream = Some(Stream::Plain(Counted { writer, written }));
-        Ok(OutFile { stream, compression, target: Target::File(file, path.to_owned()) })
+        let stream = Some(OutputStream::Plain(CountedWrites { writer, written }));
+        Ok(OutFile { stream, compression, target: OutputTarget::File(file, path.to_owned()) })
     }
 
     /// Returns whether it has a name: it is not standard output.
     pub fn is_file(&self) -> bool {
-        !matches!(self.target, Target::StandardOutput)
+        !matches!(self.target, OutputTarget::StandardOutput)
     }
 
     /// Returns whether nothing has been written, by this run or an earlier one.
     pub fn is_empty(&self) -> bool {
-        matches!(&self.stream, Some(Stream::Plain(inner)) if inner.written == 0)
+        matches!(&self.stream, Some(OutputStream::Plain(inner)) if inner.written == 0)
     }
 
     /// Makes everything written durable, if it is a file; returns its length.
@@ -370,8 +373,8 @@ impl OutFile {
         let mut inner = self.stream.take().ok_or_else(broken)?.end()?;
         inner.flush()?;
         let written = inner.written;
-        self.stream = Some(Stream::Plain(inner));
-        if let Target::File(file, _) = &self.target {
+        self.stream = Some(OutputStream::Plain(inner));
+        if let OutputTarget::File(file, _) = &self.target {
             file.sync_all()?;
         }
         Ok(written)
@@ -389,10 +392,10 @@ impl OutFile {
     }
 
     /// Begins a member or frame unless one is open.
-    fn begin(&mut self) -> io::Result<&mut Stream> {
+    fn begin(&mut self) -> io::Result<&mut OutputStream> {
         if self.compression != Compression::None
-            && let Some(Stream::Plain(inner)) =
-                self.stream.take_if(|s| matches!(s, Stream::Plain(_)))
+            && let Some(OutputStream::Plain(inner)) =
+                self.stream.take_if(|s| matches!(s, OutputStream::Plain(_)))
         {
             self.stream = Some(self.compression.begin(inner)?);
         }
@@ -402,8 +405,8 @@ impl OutFile {
     /// Makes the error for a failure to write, which names the file.
     pub fn failed(&self, error: io::Error) -> Error {
         let path = match &self.target {
-            Target::StandardOutput => Path::new("standard output"),
-            Target::Stream(path) | Target::File(_, path) => path,
+            OutputTarget::StandardOutput => Path::new("standard output"),
+            OutputTarget::Stream(path) | OutputTarget::File(_, path) => path,
         };
         Error::io("write", path, error)
     }
@@ -579,7 +582,7 @@ mod tests {
 
     #[test]
     fn a_name_promises_a_form() {
-        let check = |name: &str, expected: std::result::Result<Promised, &str>| {
+        let check = |name: &str, expected: std::result::Result<PromisedFormat, &str>| {
             let found = promised(Path::new(name), "JSON lines").map_err(|error| error.to_string());
             match (found, expected) {
                 (Ok(found), Ok(expected)) => assert_eq!(found, expected, "{name}"),
@@ -588,10 +591,10 @@ mod tests {
             }
         };
         for name in ["a", "a.jsonl", "a.jsonl.GZ", "a.txt.zst", "a.b/c", "/dev/null"] {
-            check(name, Ok(Promised::Lines));
+            check(name, Ok(PromisedFormat::Lines));
         }
-        check("a.csv", Ok(Promised::Table(Delimiter::Comma)));
-        check("a.TSV.gz", Ok(Promised::Table(Delimiter::Tab)));
+        check("a.csv", Ok(PromisedFormat::Table(Delimiter::Comma)));
+        check("a.TSV.gz", Ok(PromisedFormat::Table(Delimiter::Tab)));
         check("a.parquet", Err("in / to copy Parquet files"));
         check("a.jsonl.bz2", Err("its name promises .bz2"));
         check("a.json", Err("end the name in .jsonl"));

@@ -15,7 +15,7 @@ use indicatif::{
 use serde::Serialize;
 
 use super::advice::with_advice;
-use super::hints::Explained;
+use super::hints::ErrorWithHint;
 use super::messages::Messages;
 use super::output;
 use super::terminal::{self, Kind, note, tell};
@@ -115,7 +115,7 @@ impl Omissions {
             let unread = LeftOut { path, reason, advice: None };
             self.not_read.borrow_mut().unread_files.push(unread);
         }
-        self.messages.counts_error(error).then(|| format!("cento: {}", Explained(error)))
+        self.messages.counts_error(error).then(|| format!("cento: {}", ErrorWithHint(error)))
     }
 
     /// Notes a document without text; returns the message to show, if any.
@@ -165,7 +165,7 @@ impl AddProgress {
         };
         let failed = match (&event, &self.omissions) {
             (Event::Failed(error), Some(omissions)) => omissions.failed(error),
-            (Event::Failed(error), None) => Some(format!("cento: {}", Explained(error))),
+            (Event::Failed(error), None) => Some(format!("cento: {}", ErrorWithHint(error))),
             _ => None,
         };
         if let Some(noted) = noted {

@@ -10,7 +10,7 @@ use super::key;
 use super::output::{self, Format, bytes, count};
 use super::terminal::{line, tell};
 use super::watch::tell_left_behind;
-use super::{Outcome, Result};
+use super::{Result, VerbOutcome};
 use cento::Error;
 use cento::index::{FoundSegment, Index};
 
@@ -43,7 +43,7 @@ pub struct Recover {
 }
 
 #[derive(Debug, Serialize)]
-struct Report<'a> {
+struct RecoverSummary<'a> {
     segments: &'a [FoundSegment],
     /// The live documents of the new index.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -69,7 +69,7 @@ impl Recover {
         };
         let damaged = segments.iter().filter(|segment| segment.problem.is_some()).count() as u64;
         match self.format {
-            Format::Json => output::print_json(&Report { segments: &segments, documents })?,
+            Format::Json => output::print_json(&RecoverSummary { segments: &segments, documents })?,
             Format::Human => self.print(&segments, documents)?,
         }
         if !self.segment.is_empty() {
@@ -78,7 +78,7 @@ impl Recover {
             return Ok(self.tell_undeleted(undeleted.map(u64::from).sum()));
         }
         if damaged == 0 {
-            return Ok(Outcome::Found);
+            return Ok(VerbOutcome::Found);
         }
         let damaged = output::counted(damaged, "damaged segment");
         match &self.to {
@@ -94,19 +94,19 @@ impl Recover {
                 self.index.display()
             );
         }
-        Ok(Outcome::Bad)
+        Ok(VerbOutcome::Bad)
     }
 
     /// Tells how many documents are live again that were removed or replaced.
-    fn tell_undeleted(&self, undeleted: u64) -> Outcome {
+    fn tell_undeleted(&self, undeleted: u64) -> VerbOutcome {
         if undeleted == 0 {
-            return Outcome::Found;
+            return VerbOutcome::Found;
         }
         let (are, were) = if undeleted == 1 { ("is", "was") } else { ("are", "were") };
         let documents = output::counted(undeleted, "document");
         let to = self.to.as_ref().expect("--segment requires --to").display();
         tell!("cento: {to}: {documents} that {were} removed or replaced {are} live again");
-        Outcome::Bad
+        VerbOutcome::Bad
     }
 
     fn print(&self, segments: &[FoundSegment], documents: Option<u64>) -> io::Result<()> {

@@ -14,7 +14,7 @@ use super::progress::stop_flag;
 use super::target::{Target, TargetArgs};
 use super::terminal::{note, tell};
 use super::wait::WaitArgs;
-use super::{Outcome, Result};
+use super::{Result, VerbOutcome};
 use cento::Error;
 use cento::hash::Digest;
 use cento::index::{ID_BYTES_MAX, WriterOptions};
@@ -32,7 +32,7 @@ pub struct Remove {
     target: TargetArgs,
     /// Ids of the documents.
     #[arg(value_name = "ID", required_unless_present_any = ["from_file", "filter", "url"])]
-    ids: Vec<Id>,
+    ids: Vec<RemovedId>,
     /// Read ids from this file, one per line, or - for standard input.
     #[arg(long, value_name = "FILE")]
     from_file: Option<PathBuf>,
@@ -52,18 +52,18 @@ pub struct Remove {
 
 /// An id from the command line.
 #[derive(Debug, Clone)]
-struct Id(String);
+struct RemovedId(String);
 
-impl From<&str> for Id {
-    fn from(id: &str) -> Id {
-        Id(id.to_owned())
+impl From<&str> for RemovedId {
+    fn from(id: &str) -> RemovedId {
+        RemovedId(id.to_owned())
     }
 }
 
-impl From<PathBuf> for Id {
+impl From<PathBuf> for RemovedId {
     /// Converts an argument that was parsed as the directory of an index.
-    fn from(id: PathBuf) -> Id {
-        Id(id.to_string_lossy().into_owned())
+    fn from(id: PathBuf) -> RemovedId {
+        RemovedId(id.to_string_lossy().into_owned())
     }
 }
 
@@ -110,7 +110,7 @@ fn for_each_id(
 }
 
 #[derive(Debug, Serialize)]
-struct Report {
+struct RemoveSummary {
     /// With --dry-run those that would be.
     removed: u64,
     missing: Vec<String>,
@@ -132,8 +132,8 @@ impl Remove {
         self.print(&report)
     }
 
-    fn report(&self) -> Report {
-        Report { removed: 0, missing: Vec::new(), dry_run: self.dry_run }
+    fn report(&self) -> RemoveSummary {
+        RemoveSummary { removed: 0, missing: Vec::new(), dry_run: self.dry_run }
     }
 
     /// Gives `each` all ids that are named, each once.
@@ -148,7 +148,7 @@ impl Remove {
     }
 
     /// Removes the documents from an index; none if the ids cannot all be read.
-    fn remove(&self, path: &Path) -> cento::Result<Report> {
+    fn remove(&self, path: &Path) -> cento::Result<RemoveSummary> {
         let stop = stop_flag();
         let index = self.wait.open_until(path, stop.clone())?;
         let mut writer = index.writer(WriterOptions::default())?;
@@ -169,7 +169,7 @@ impl Remove {
     }
 
     /// Counts the documents of an index that would be removed.
-    fn count(&self, path: &Path) -> cento::Result<Report> {
+    fn count(&self, path: &Path) -> cento::Result<RemoveSummary> {
         let searcher = Searcher::new(key::open(path)?.snapshot()?);
         let mut report = self.report();
         match &self.filter {
@@ -186,7 +186,7 @@ impl Remove {
     }
 
     /// Has a service remove the documents.
-    fn send(&self, client: &Client) -> cento::Result<Report> {
+    fn send(&self, client: &Client) -> cento::Result<RemoveSummary> {
         let mut report = self.report();
         let request = RemoveRequest { dry_run: self.dry_run, ..RemoveRequest::default() };
         if self.filter.is_some() {
@@ -223,7 +223,7 @@ impl Remove {
         Ok(report)
     }
 
-    fn print(&self, report: &Report) -> Result {
+    fn print(&self, report: &RemoveSummary) -> Result {
         match self.format {
             Format::Json => output::print_json(report)?,
             Format::Human => {
@@ -234,6 +234,6 @@ impl Remove {
                 note!("{} {would}removed", output::count(report.removed));
             }
         }
-        Ok(if report.removed > 0 { Outcome::Found } else { Outcome::Nothing })
+        Ok(if report.removed > 0 { VerbOutcome::Found } else { VerbOutcome::Nothing })
     }
 }

@@ -30,11 +30,11 @@ pub struct ReportArgs {
 #[derive(Debug, Clone)]
 struct ReportFile {
     path: PathBuf,
-    form: Form,
+    form: ReportForm,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Form {
+enum ReportForm {
     Html,
     Json,
     Csv,
@@ -44,9 +44,9 @@ fn parse_report_file(name: &str) -> std::result::Result<ReportFile, String> {
     let path = PathBuf::from(name);
     let extension = path.extension().map(|extension| extension.to_ascii_lowercase());
     let form = match extension.as_ref().and_then(|extension| extension.to_str()) {
-        Some("html" | "htm") => Form::Html,
-        Some("json") => Form::Json,
-        Some("csv") => Form::Csv,
+        Some("html" | "htm") => ReportForm::Html,
+        Some("json") => ReportForm::Json,
+        Some("csv") => ReportForm::Csv,
         _ => return Err("the name of a report ends in .html, .json or .csv".into()),
     };
     Ok(ReportFile { path: in_directory(path)?, form })
@@ -73,9 +73,9 @@ impl ReportArgs {
     /// When a file cannot be written.
     pub fn write_reuse(&self, report: &ReuseReport) -> Result<()> {
         self.write(|form| match form {
-            Form::Html => Ok(report.html()),
-            Form::Json => json(report),
-            Form::Csv => report.csv(),
+            ReportForm::Html => Ok(report.html()),
+            ReportForm::Json => json(report),
+            ReportForm::Csv => report.csv(),
         })
     }
 
@@ -85,9 +85,9 @@ impl ReportArgs {
     /// When a file cannot be written.
     pub fn write_pairs(&self, report: &PairsReport) -> Result<()> {
         self.write(|form| match form {
-            Form::Html => Ok(report.html()),
-            Form::Json => json(report),
-            Form::Csv => report.csv(),
+            ReportForm::Html => Ok(report.html()),
+            ReportForm::Json => json(report),
+            ReportForm::Csv => report.csv(),
         })
     }
 
@@ -97,9 +97,9 @@ impl ReportArgs {
     /// When a file cannot be written.
     pub fn write_tuning(&self, report: &TuningReport) -> Result<()> {
         self.write(|form| match form {
-            Form::Html => Ok(report.html()),
-            Form::Json => json(report),
-            Form::Csv => report.csv(),
+            ReportForm::Html => Ok(report.html()),
+            ReportForm::Json => json(report),
+            ReportForm::Csv => report.csv(),
         })
     }
 
@@ -109,9 +109,9 @@ impl ReportArgs {
     /// When a file cannot be written.
     pub fn write_families(&self, report: &FamiliesReport) -> Result<()> {
         self.write(|form| match form {
-            Form::Html => Ok(report.html()),
-            Form::Json => json(report),
-            Form::Csv => report.csv(),
+            ReportForm::Html => Ok(report.html()),
+            ReportForm::Json => json(report),
+            ReportForm::Csv => report.csv(),
         })
     }
 
@@ -121,9 +121,9 @@ impl ReportArgs {
     /// When a file cannot be written.
     pub fn write_lineage(&self, report: &LineageReport) -> Result<()> {
         self.write(|form| match form {
-            Form::Html => Ok(report.html()),
-            Form::Json => json(report),
-            Form::Csv => report.csv(),
+            ReportForm::Html => Ok(report.html()),
+            ReportForm::Json => json(report),
+            ReportForm::Csv => report.csv(),
         })
     }
 
@@ -133,13 +133,13 @@ impl ReportArgs {
     /// When a file cannot be written.
     pub fn write_decontamination(&self, report: &DecontaminationReport) -> Result<()> {
         self.write(|form| match form {
-            Form::Html => Ok(report.html()),
-            Form::Json => json(report),
-            Form::Csv => report.csv(),
+            ReportForm::Html => Ok(report.html()),
+            ReportForm::Json => json(report),
+            ReportForm::Csv => report.csv(),
         })
     }
 
-    fn write(&self, report: impl Fn(Form) -> Result<String>) -> Result<()> {
+    fn write(&self, report: impl Fn(ReportForm) -> Result<String>) -> Result<()> {
         self.reports.iter().try_for_each(|ReportFile { path, form }| {
             let text = report(*form)?;
             replace::file(path, text.as_bytes()).map_err(|e| Error::io("write", path, e))

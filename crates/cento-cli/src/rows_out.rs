@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::list_format::{ListFormat, ListOut};
 use super::outfile::OutFile;
 use super::unwritten::UnwrittenFile;
-use super::{Failure, Result, terminal};
+use super::{Result, VerbFailure, terminal};
 use cento::Error;
 #[cfg(not(feature = "parquet"))]
 use cento::Refusal;
@@ -22,13 +22,13 @@ use tempfile::NamedTempFile;
 
 /// Where rows go.
 pub struct RowsOut {
-    sink: Sink,
+    sink: RowSink,
     path: Option<PathBuf>,
     /// The file, until a row is written.
     unwritten: Option<UnwrittenFile>,
 }
 
-enum Sink {
+enum RowSink {
     List(Box<ListOut<OutFile>>),
     #[cfg(feature = "parquet")]
     Parquet(Box<ParquetFile>),
@@ -48,7 +48,11 @@ impl RowsOut {
     ) -> Result<RowsOut> {
         let Some(path) = path else {
             let list = ListOut::new(OutFile::stdout(), format, columns)?;
-            return Ok(RowsOut { sink: Sink::List(Box::new(list)), path: None, unwritten: None });
+            return Ok(RowsOut {
+                sink: RowSink::List(Box::new(list)),
+                path: None,
+                unwritten: None,
+            });
         };
         terminal::set_plain_output();
         let its_path = Some(path.to_owned());
@@ -64,7 +68,11 @@ impl RowsOut {
         let (out, unwritten) = UnwrittenFile::create(path)?;
         let list = ListOut::new(out, format, columns);
         let list = list.map_err(|error| Error::io("write", path, error))?;
-        Ok(RowsOut { sink: Sink::List(Box::new(list)), path: its_path, unwritten: Some(unwritten) })
+        Ok(RowsOut {
+            sink: RowSink::List(Box::new(list)),
+            path: its_path,
+            unwritten: Some(unwritten),
+        })
     }
 
     /// Writes a row: `human` writes it for people.
@@ -78,9 +86,9 @@ impl RowsOut {
     ) -> Result<()> {
         self.unwritten.iter_mut().for_each(UnwrittenFile::keep);
         let written = match &mut self.sink {
-            Sink::List(list) => list.write(row, human),
+            RowSink::List(list) => list.write(row, human),
             #[cfg(feature = "parquet")]
-            Sink::Parquet(file) => file.rows.write(row),
+            RowSink::Parquet(file) => file.rows.write(row),
         };
         written.map_err(|error| failed(self.path.as_deref(), error))
     }
@@ -88,9 +96,9 @@ impl RowsOut {
     /// Tells whether it is a table, whose rows are of one kind.
     pub fn is_table(&self) -> bool {
         match &self.sink {
-            Sink::List(list) => matches!(**list, ListOut::Rows(_)),
+            RowSink::List(list) => matches!(**list, ListOut::Rows(_)),
             #[cfg(feature = "parquet")]
-            Sink::Parquet(_) => true,
+            RowSink::Parquet(_) => true,
         }
     }
 
@@ -101,16 +109,16 @@ impl RowsOut {
     pub fn finish(mut self) -> Result<()> {
         self.unwritten.iter_mut().for_each(UnwrittenFile::keep);
         let written = match self.sink {
-            Sink::List(list) => list.finish().and_then(|mut out| out.finish()),
+            RowSink::List(list) => list.finish().and_then(|mut out| out.finish()),
             #[cfg(feature = "parquet")]
-            Sink::Parquet(file) => file.finish(),
+            RowSink::Parquet(file) => file.finish(),
         };
         written.map(drop).map_err(|error| failed(self.path.as_deref(), error))
     }
 }
 
 /// Makes the error for a failure to write, which names the file if there is one.
-fn failed(path: Option<&Path>, error: io::Error) -> Failure {
+fn failed(path: Option<&Path>, error: io::Error) -> VerbFailure {
     match path {
         Some(path) => Error::io("write", path, error).into(),
         None => error.into(),
@@ -139,7 +147,7 @@ fn parquet(
     path: &Path,
     columns: &[&'static str],
     cell_type: fn(&str) -> CellType,
-) -> cento::Result<Sink> {
+) -> cento::Result<RowSink> {
     let failed = |error| Error::io("create", path, error);
     if path.exists() {
         return Err(failed(io::ErrorKind::AlreadyExists.into()));
@@ -147,11 +155,11 @@ fn parquet(
     let file = replace::beside(path).map_err(failed)?;
     let columns = columns.iter().map(|column| (*column, cell_type(column))).collect();
     let rows = ParquetRows::new(file, columns).map_err(failed)?;
-    Ok(Sink::Parquet(Box::new(ParquetFile { rows, path: path.to_owned() })))
+    Ok(RowSink::Parquet(Box::new(ParquetFile { rows, path: path.to_owned() })))
 }
 
 #[cfg(not(feature = "parquet"))]
-fn parquet(path: &Path, _: &[&'static str], _: fn(&str) -> CellType) -> cento::Result<Sink> {
+fn parquet(path: &Path, _: &[&'static str], _: fn(&str) -> CellType) -> cento::Result<RowSink> {
     let refusal = Refusal::unsupported("to write Parquet", "parquet", "cento-report");
     Err(Error::input(path.display().to_string(), refusal))
 }

@@ -11,7 +11,7 @@ use clap::Args;
 use serde::Serialize;
 
 use super::add::SourceArgs;
-use super::boilerplate::{self, Unread};
+use super::boilerplate::{self, UnreadBoilerplate};
 use super::grouping::UnitArgs;
 use super::join::union;
 use super::key;
@@ -20,10 +20,10 @@ use super::memory;
 use super::output::{self, similarity};
 use super::parse::{parse_bytes, parse_measure};
 use super::report_args::{self, ReportArgs};
-use super::search_report::{Collected, Subject as Reported, without_text};
+use super::search_report::{CollectedAnswers, Subject as Reported, without_text};
 use super::target::{Target, TargetArgs};
 use super::terminal::{Id, line, note, tell};
-use super::{Outcome, Result};
+use super::{Result, VerbOutcome};
 use cento::index::Index;
 use cento::scheme::frequency::FrequencyTable;
 use cento::search::{
@@ -36,7 +36,7 @@ use cento_client::Client;
 use cento_client::api::{DocumentResponse, SearchRequest, SignatureBody};
 use cento_report::{IndexState, NotCompared, PartedText, ReuseReport, Run};
 use cento_source::InFile;
-use queries::{End, Unanswered};
+use queries::{End, UnansweredQueries};
 pub use trace::TraceText;
 
 /// Find the documents that share text with a query.
@@ -105,7 +105,7 @@ const PASSAGES_SHARE: usize = 4;
 const REPORT_SHARE: usize = 2;
 
 /// A query of the user.
-enum Asked {
+enum UserQuery {
     /// A text, with its parts, and its place in its file.
     Text(PartedText, InFile),
     Id(String),
@@ -113,37 +113,39 @@ enum Asked {
 }
 
 /// The engine that answers the queries.
-enum Engine {
+enum SearchEngine {
     Index { searcher: Searcher, frequencies: Option<Arc<FrequencyTable>> },
     Service { client: Client, boilerplate: Vec<String> },
 }
 
-impl Engine {
+impl SearchEngine {
     /// Searches for a query of the user, with the other options of `query`.
-    fn search(&self, asked: Asked, query: &Query) -> cento::Result<Answer> {
+    fn search(&self, asked: UserQuery, query: &Query) -> cento::Result<Answer> {
         match self {
-            Engine::Index { searcher, frequencies } => {
+            SearchEngine::Index { searcher, frequencies } => {
                 let config = searcher.snapshot().config();
                 let mut query = query.clone();
                 let subject = match asked {
-                    Asked::Text(text, _) if text.trim().is_empty() => {
+                    UserQuery::Text(text, _) if text.trim().is_empty() => {
                         return Err(Error::input("the text", "it is empty; a query needs text"));
                     }
-                    Asked::Text(text, _) => match no_text_in(&text) {
+                    UserQuery::Text(text, _) => match no_text_in(&text) {
                         Some(why) => return Err(Error::input("the text", why)),
                         None => {
                             query.parts = text.parts;
                             Subject::Text(text.text)
                         }
                     },
-                    Asked::Id(id) => Subject::Id(id),
-                    Asked::Signature(signature) => ForeignSignature::subject_of(signature, config)?,
+                    UserQuery::Id(id) => Subject::Id(id),
+                    UserQuery::Signature(signature) => {
+                        ForeignSignature::subject_of(signature, config)?
+                    }
                 };
                 query.subject = subject;
                 query.frequencies.clone_from(frequencies);
                 searcher.search(&query)
             }
-            Engine::Service { client, boilerplate } => {
+            SearchEngine::Service { client, boilerplate } => {
                 let mut request = SearchRequest {
                     boilerplate: boilerplate.clone(),
                     thresholds: query.thresholds,
@@ -151,14 +153,14 @@ impl Engine {
                     ..SearchRequest::default()
                 };
                 match asked {
-                    Asked::Text(text, _) if text.parts.is_empty() => {
+                    UserQuery::Text(text, _) if text.parts.is_empty() => {
                         request.text = Some(text.text);
                     }
-                    Asked::Text(text, _) => {
+                    UserQuery::Text(text, _) => {
                         request.parts = Some(exchanged_parts(&text.parts, &text));
                     }
-                    Asked::Id(id) => request.id = Some(id),
-                    Asked::Signature(signature) => request.signature = Some(signature),
+                    UserQuery::Id(id) => request.id = Some(id),
+                    UserQuery::Signature(signature) => request.signature = Some(signature),
                 }
                 client.search(&request)
             }
@@ -168,13 +170,13 @@ impl Engine {
     /// Reads a stored text, with its parts.
     fn text_of(&self, id: &str) -> cento::Result<Option<PartedText>> {
         match self {
-            Engine::Index { searcher, .. } => {
+            SearchEngine::Index { searcher, .. } => {
                 let snapshot = searcher.snapshot();
                 let unknown = || Error::UnknownId { id: id.to_owned() };
                 let address = snapshot.find(id)?.ok_or_else(unknown)?;
                 Ok(PartedText::of(snapshot.document(address)?))
             }
-            Engine::Service { client, .. } => {
+            SearchEngine::Service { client, .. } => {
                 let DocumentResponse { text, parts, .. } = client.document(id)?;
                 let parts = parts.into_iter().map(|part| Part::new(part.name, part.start));
                 let parts: Vec<Part> = parts.collect();
@@ -189,19 +191,21 @@ impl Engine {
 
     fn analyzer(&self) -> cento::Result<Analyzer> {
         match self {
-            Engine::Index { searcher, .. } => Ok(searcher.snapshot().config().analyzer.clone()),
-            Engine::Service { client, .. } => client.stats()?.index.analyzer.parse(),
+            SearchEngine::Index { searcher, .. } => {
+                Ok(searcher.snapshot().config().analyzer.clone())
+            }
+            SearchEngine::Service { client, .. } => client.stats()?.index.analyzer.parse(),
         }
     }
 
     /// Returns the state of the index for the foot of a report.
     fn state(&self, place: &str) -> cento::Result<IndexState> {
         let (generation, documents) = match self {
-            Engine::Index { searcher, .. } => {
+            SearchEngine::Index { searcher, .. } => {
                 let snapshot = searcher.snapshot();
                 (Some(snapshot.generation().to_string()), snapshot.documents())
             }
-            Engine::Service { client, .. } => (None, client.stats()?.index.documents),
+            SearchEngine::Service { client, .. } => (None, client.stats()?.index.documents),
         };
         Ok(IndexState { place: place.to_owned(), generation, documents })
     }
@@ -215,11 +219,11 @@ impl Search {
             return Err(Error::arguments(what).into());
         }
         let query = self.query()?;
-        let mut unread = Unread::default();
+        let mut unread = UnreadBoilerplate::default();
         let (engine, place) = self.engine(&mut unread)?;
-        let (mut found, mut answered, mut unanswered) = (false, 0, Unanswered::default());
+        let (mut found, mut answered, mut unanswered) = (false, 0, UnansweredQueries::default());
         let memory = self.memory();
-        let (mut collected, mut analyzer) = (Collected::within(memory / REPORT_SHARE), None);
+        let (mut collected, mut analyzer) = (CollectedAnswers::within(memory / REPORT_SHARE), None);
         let (mut warnings, mut defaults) = (Vec::new(), None);
         let columns = match self.options.goal {
             Goal::Trace => trace::COLUMNS,
@@ -228,16 +232,18 @@ impl Search {
         let mut out = ListOut::new(io::stdout().lock(), self.format, columns)?;
         self.for_each_query(&mut unanswered, &mut |name, id, mut asked| {
             let in_file = match &mut asked {
-                Asked::Text(_, in_file) => std::mem::take(in_file),
-                Asked::Id(_) | Asked::Signature(_) => InFile::default(),
+                UserQuery::Text(_, in_file) => std::mem::take(in_file),
+                UserQuery::Id(_) | UserQuery::Signature(_) => InFile::default(),
             };
             let reported = match (&asked, self.report.is_asked()) {
-                (_, false) | (Asked::Signature(_), _) => None,
-                (Asked::Text(text, _), true) => Some(text.clone()),
-                (Asked::Id(id), true) => Some(engine.text_of(id)?.ok_or_else(|| without_text(id))?),
+                (_, false) | (UserQuery::Signature(_), _) => None,
+                (UserQuery::Text(text, _), true) => Some(text.clone()),
+                (UserQuery::Id(id), true) => {
+                    Some(engine.text_of(id)?.ok_or_else(|| without_text(id))?)
+                }
             };
             let text = match (&asked, &out) {
-                (Asked::Text(text, _), ListOut::Human(_)) => Some(text.text.clone()),
+                (UserQuery::Text(text, _), ListOut::Human(_)) => Some(text.text.clone()),
                 _ => None,
             };
             let mut answer = engine.search(asked, &query)?;
@@ -277,7 +283,7 @@ impl Search {
                         }
                         None => {
                             let mut hits = answer.hits.iter();
-                            hits.try_for_each(|hit| rows.write(&Row { query: id, hit }))?;
+                            hits.try_for_each(|hit| rows.write(&HitRow { query: id, hit }))?;
                         }
                     }
                     tell_beside_rows(&name, &answer, &query, &warned);
@@ -310,13 +316,13 @@ impl Search {
             if let ListOut::Json(out) = &mut out {
                 output::print_json_to(out, &End { answered, not_compared: &unanswered.list })?;
             }
-            return Ok(if answered > 0 { Outcome::Incomplete } else { Outcome::Bad });
+            return Ok(if answered > 0 { VerbOutcome::Incomplete } else { VerbOutcome::Bad });
         }
-        Ok(Outcome::of_inputs(unread.is_any_refused, found))
+        Ok(VerbOutcome::of_inputs(unread.is_any_refused, found))
     }
 
     /// Opens the engine and returns it with its place; notes the boilerplate that is not read.
-    fn engine(&mut self, unread: &mut Unread) -> cento::Result<(Engine, String)> {
+    fn engine(&mut self, unread: &mut UnreadBoilerplate) -> cento::Result<(SearchEngine, String)> {
         let place;
         let engine = match self.target.target(&mut self.files)? {
             Target::Index(path) => {
@@ -334,7 +340,7 @@ impl Search {
                     Searcher::new(union(&paths, paths.iter().map(key::open_for_search))?);
                 let searcher = boilerplate::without_noting(searcher, &self.boilerplate, unread)?;
                 let table = self.frequencies.as_deref().map(FrequencyTable::open).transpose()?;
-                Engine::Index { searcher, frequencies: table.map(Arc::new) }
+                SearchEngine::Index { searcher, frequencies: table.map(Arc::new) }
             }
             Target::Service(client) => {
                 if self.asks_once() && !self.files.is_empty() {
@@ -346,7 +352,7 @@ impl Search {
                     return Err(Error::arguments(what));
                 }
                 place = client.url().to_owned();
-                Engine::Service { client, boilerplate: self.boilerplate_texts(unread)? }
+                SearchEngine::Service { client, boilerplate: self.boilerplate_texts(unread)? }
             }
         };
         Ok((engine, place))
@@ -368,8 +374,8 @@ impl Search {
     }
 
     /// Reads the boilerplate as texts, for a service.
-    fn boilerplate_texts(&self, unread: &mut Unread) -> cento::Result<Vec<String>> {
-        let paths = boilerplate::Named::paths_alone(
+    fn boilerplate_texts(&self, unread: &mut UnreadBoilerplate) -> cento::Result<Vec<String>> {
+        let paths = boilerplate::NamedBoilerplate::paths_alone(
             &self.boilerplate,
             "cannot be used with --url, because the service has the documents",
         )?;
@@ -431,7 +437,7 @@ const COLUMNS: &[&str] = &[
 
 /// A hit, as a row of a table.
 #[derive(Serialize)]
-struct Row<'a> {
+struct HitRow<'a> {
     query: Option<&'a str>,
     #[serde(flatten)]
     hit: &'a Hit,

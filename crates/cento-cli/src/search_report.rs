@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use cento::search::Answer;
 use cento::{Analyzer, Error};
-use cento_report::{NotCompared, PartedText, Searched};
+use cento_report::{MeasuredDocument, NotCompared, PartedText};
 
 use super::output;
 
@@ -17,9 +17,9 @@ pub struct Subject {
 }
 
 /// Collects the answers of a run, as far as there is memory for them.
-pub struct Collected {
+pub struct CollectedAnswers {
     /// The documents, in the order of the queries.
-    pub searched: Vec<Searched>,
+    pub searched: Vec<MeasuredDocument>,
     /// Documents and sources that the report lacks or shows in part, with the reasons.
     pub left_out: Vec<NotCompared>,
     /// Texts of sources: those of one query are often those of the next.
@@ -45,10 +45,10 @@ const SOURCE_TIMES: usize = 2;
 /// The size of a passage beside its text, in the report and as markup.
 const PASSAGE_BYTES: usize = 1024;
 
-impl Collected {
+impl CollectedAnswers {
     /// Creates an empty collection, which may use this number of bytes.
-    pub fn within(bytes_max: usize) -> Collected {
-        Collected {
+    pub fn within(bytes_max: usize) -> CollectedAnswers {
+        CollectedAnswers {
             searched: Vec::new(),
             left_out: Vec::new(),
             texts: HashMap::new(),
@@ -90,7 +90,7 @@ impl Collected {
             left_out += 1;
             Ok(None)
         };
-        let mut searched = Searched::new(name, text, answer, held, analyzer)?;
+        let mut searched = MeasuredDocument::new(name, text, answer, held, analyzer)?;
         if left_out > 0 {
             let with_passages = searched.sources.iter().filter(|found| !found.passages.is_empty());
             let kept = with_passages.count() - left_out;

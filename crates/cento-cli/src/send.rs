@@ -42,7 +42,7 @@ pub fn send(
     on_event: &mut dyn FnMut(Event<'_>),
 ) -> Result<AddReport> {
     let started = Instant::now();
-    let mut sending = Sending {
+    let mut sending = UploadProgress {
         client,
         options,
         on_event,
@@ -70,7 +70,7 @@ pub fn send(
     Ok(report)
 }
 
-struct Sending<'a> {
+struct UploadProgress<'a> {
     client: &'a Client,
     options: &'a SendOptions,
     on_event: &'a mut dyn FnMut(Event<'_>),
@@ -85,7 +85,7 @@ struct Sending<'a> {
     uncommitted: u64,
 }
 
-impl Sending<'_> {
+impl UploadProgress<'_> {
     fn failed(&mut self, error: Error) -> Result<()> {
         if self.options.strict {
             return Err(error);

@@ -16,7 +16,7 @@ use super::parse::{parse_count, parse_duration, parse_listen, parse_size, parse_
 #[cfg(feature = "remote")]
 use super::store;
 use super::terminal::{self, note, printable, tell};
-use super::{Failure, Outcome, Result};
+use super::{Result, VerbFailure, VerbOutcome};
 use super::{config, signals, tokens};
 use cento::scheme::frequency::FrequencyTable;
 use cento::{Error, Refusal, Stop};
@@ -145,7 +145,7 @@ pub struct Serve {
 }
 
 /// Tokens that are read again when their file changes.
-struct Reading {
+struct TokenReload {
     path: PathBuf,
     tokens: Tokens,
     /// The bytes of the file when they were read.
@@ -203,9 +203,9 @@ impl Serve {
         }
         match self.serve() {
             // A line of text would break the program that reads the log.
-            Err(Failure::Cento(error)) if self.log == LogFormat::Json => {
+            Err(VerbFailure::Cento(error)) if self.log == LogFormat::Json => {
                 tracing::error!(%error, "cannot serve");
-                Ok(Outcome::Bad)
+                Ok(VerbOutcome::Bad)
             }
             served => served,
         }
@@ -243,7 +243,7 @@ impl Serve {
         let mirror = Mirror::begin(remote, &self.index, bytes_max)?;
         let follow = Follow {
             dir: mirror.dir().to_owned(),
-            upstream: Box::new(Copies(mirror)),
+            upstream: Box::new(StoreCopies(mirror)),
             interval: *follow_interval,
             lag_max: *max_lag,
         };
@@ -252,10 +252,10 @@ impl Serve {
 
     /// Returns a handle that is set at a request to stop, which is then reported. New tokens are
     /// read at a request for that.
-    fn stop_flag(&self, message: &'static str, reading: Option<Reading>) -> Stop {
+    fn stop_flag(&self, message: &'static str, reading: Option<TokenReload>) -> Stop {
         let (ask, asked) = crossbeam::channel::bounded(1);
         let reload: Option<Box<dyn Fn() + Send>> =
-            reading.map(|Reading { path, tokens, known }| {
+            reading.map(|TokenReload { path, tokens, known }| {
                 tokens::follow(path, tokens, known, asked);
                 // Of several requests at the same time, one is enough.
                 Box::new(move || {
@@ -273,7 +273,7 @@ impl Serve {
         tracing::info!(url = %format!("http://{address}"), index = %printable(&self.names()), "serving");
         service.run(stop)?;
         tracing::info!("stopped");
-        Ok(Outcome::Found)
+        Ok(VerbOutcome::Found)
     }
 
     /// Returns the names of the indexes, as given.
@@ -283,11 +283,11 @@ impl Serve {
     }
 
     /// Returns the settings of the service, and the tokens that are read again.
-    fn settings(&self) -> cento::Result<(Settings, Option<Reading>)> {
+    fn settings(&self) -> cento::Result<(Settings, Option<TokenReload>)> {
         let read = self.tokens.as_deref().map(tokens::read).transpose()?;
         let (tokens, known) = read.unwrap_or_default();
         let reading = self.tokens.clone();
-        let reading = reading.map(|path| Reading { path, tokens: tokens.clone(), known });
+        let reading = reading.map(|path| TokenReload { path, tokens: tokens.clone(), known });
         if !self.listen.ip().is_loopback() && tokens.is_empty() && !self.no_tokens {
             let what = format!(
                 "without tokens, everybody who can reach {} could read and write; give \
@@ -378,10 +378,10 @@ fn needs_no_writer(error: &Error) -> bool {
 
 /// The copies of an index in an object store, for a service.
 #[cfg(feature = "remote")]
-struct Copies(Mirror);
+struct StoreCopies(Mirror);
 
 #[cfg(feature = "remote")]
-impl Upstream for Copies {
+impl Upstream for StoreCopies {
     fn newest(&self, served: Option<u64>) -> cento::Result<Newest> {
         let (commit, is_restarted) = self.0.newest(served)?;
         Ok(Newest { commit, is_restarted })

@@ -39,7 +39,7 @@ enum Step<'a, T> {
 
 /// A word, or a piece of one.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Word {
+struct DiffWord {
     text: String,
     /// Whether there is white space before it.
     is_apart: bool,
@@ -63,9 +63,9 @@ impl SideBySide {
     /// Writes the texts, line beside line: equal parts stay level.
     pub fn texts(&self, out: &mut impl Write, left: &str, right: &str) -> io::Result<()> {
         let [left_style, right_style] = &self.styles;
-        let mut lines = [Line::default(), Line::default()];
+        let mut lines = [ColumnLine::default(), ColumnLine::default()];
         let (left, right) = (words(left, self.column), words(right, self.column));
-        for step in compare(&left, &right, |word: &Word| key(&word.text)) {
+        for step in compare(&left, &right, |word: &DiffWord| key(&word.text)) {
             let words = match step {
                 Step::Both(left, right) => [Some(left), Some(right)],
                 Step::Left(word) => [Some(word), None],
@@ -76,7 +76,7 @@ impl SideBySide {
             });
             if !fits {
                 self.line(out, &lines[0].text, &lines[1].text)?;
-                lines = [Line::default(), Line::default()];
+                lines = [ColumnLine::default(), ColumnLine::default()];
             }
             for ((line, word), style) in lines.iter_mut().zip(words).zip([left_style, right_style])
             {
@@ -94,7 +94,7 @@ impl SideBySide {
     pub fn programs(&self, out: &mut impl Write, left: &str, right: &str) -> io::Result<()> {
         let (left, right) = (lines(left), lines(right));
         for row in rows(&compare(&left, &right, |line: &String| without_white_space(line))) {
-            let Row { lines, is_same } = row;
+            let LineRow { lines, is_same } = row;
             let [left, right] = lines.map(|line| pieces(line, self.column));
             for row in 0..left.len().max(right.len()).max(1) {
                 let piece = |of: &[String], style: &Style| {
@@ -128,22 +128,22 @@ impl SideBySide {
 
 /// A line of one column.
 #[derive(Default)]
-struct Line {
+struct ColumnLine {
     text: String,
     width: usize,
 }
 
-impl Line {
+impl ColumnLine {
     /// Returns its width with another word.
-    fn width_with(&self, word: &Word) -> usize {
+    fn width_with(&self, word: &DiffWord) -> usize {
         self.width + usize::from(self.has_space_before(word)) + measure_text_width(&word.text)
     }
 
-    fn has_space_before(&self, word: &Word) -> bool {
+    fn has_space_before(&self, word: &DiffWord) -> bool {
         self.width > 0 && word.is_apart
     }
 
-    fn push(&mut self, word: &Word, style: Option<&Style>) {
+    fn push(&mut self, word: &DiffWord, style: Option<&Style>) {
         let width = self.width_with(word);
         if self.has_space_before(word) {
             self.text.push(' ');
@@ -158,8 +158,8 @@ impl Line {
 
 /// Returns the words of a text as they can be shown in a column: long ones in pieces, those of
 /// scripts without spaces in letters, and characters that would move the cursor replaced.
-fn words(text: &str, column: usize) -> Vec<Word> {
-    let mut words: Vec<Word> = Vec::new();
+fn words(text: &str, column: usize) -> Vec<DiffWord> {
+    let mut words: Vec<DiffWord> = Vec::new();
     let width_max = column / PIECES;
     for word in text.split_whitespace() {
         let is_long = measure_text_width(word) > column;
@@ -174,7 +174,7 @@ fn words(text: &str, column: usize) -> Vec<Word> {
                 Some(piece) if !is_apart && (is_mark || !is_ended && !is_letter_alone) => {
                     piece.text.push(c);
                 }
-                _ => words.push(Word { text: c.into(), is_apart }),
+                _ => words.push(DiffWord { text: c.into(), is_apart }),
             }
             is_apart = false;
             let piece = words.last().map_or(0, |piece| measure_text_width(&piece.text));
@@ -227,7 +227,7 @@ fn compare<'a, T>(left: &'a [T], right: &'a [T], key: impl Fn(&T) -> String) -> 
 
 /// Lines of two programs that are shown beside each other.
 #[derive(Debug, PartialEq, Eq)]
-struct Row<'a> {
+struct LineRow<'a> {
     /// Empty where a program has no line.
     lines: [&'a str; 2],
     is_same: bool,
@@ -235,21 +235,21 @@ struct Row<'a> {
 
 /// Returns the rows of these steps: of lines that only one program has, the first of the one are
 /// beside the first of the other.
-fn rows<'a>(steps: &[Step<'a, String>]) -> Vec<Row<'a>> {
+fn rows<'a>(steps: &[Step<'a, String>]) -> Vec<LineRow<'a>> {
     let mut rows = Vec::with_capacity(steps.len());
     let is_same = |step: &Step<'_, String>| matches!(step, Step::Both(..));
     for steps in steps.chunk_by(|a, b| is_same(a) == is_same(b)) {
         let (mut left, mut right) = (Vec::new(), Vec::new());
         for step in steps {
             match *step {
-                Step::Both(a, b) => rows.push(Row { lines: [a, b], is_same: true }),
+                Step::Both(a, b) => rows.push(LineRow { lines: [a, b], is_same: true }),
                 Step::Left(line) => left.push(line.as_str()),
                 Step::Right(line) => right.push(line.as_str()),
             }
         }
         rows.extend((0..left.len().max(right.len())).map(|at| {
             let lines = [&left, &right].map(|lines| lines.get(at).copied().unwrap_or_default());
-            Row { lines, is_same: false }
+            LineRow { lines, is_same: false }
         }));
     }
     rows
@@ -315,7 +315,7 @@ mod tests {
     #[test]
     fn words_of_one_text_are_distinct_from_those_of_both() {
         let (left, right) = (words("The quick, brown fox", 40), words("the very quick fox", 40));
-        let steps = compare(&left, &right, |word: &Word| key(&word.text));
+        let steps = compare(&left, &right, |word: &DiffWord| key(&word.text));
         let shown = steps.iter().map(|step| match step {
             Step::Both(left, right) => (&*left.text, &*right.text),
             Step::Left(word) => (&*word.text, ""),

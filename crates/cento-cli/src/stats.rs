@@ -9,7 +9,7 @@ use super::key;
 use super::output::{self, Format, bytes, count, similarity};
 use super::target::{Target, TargetArgs};
 use super::terminal::line;
-use super::{Outcome, Result};
+use super::{Result, VerbOutcome};
 use cento::NewText;
 use cento::index::{self, DfDistribution, PASSAGE_TOKENS};
 
@@ -29,7 +29,7 @@ pub struct Stats {
 
 /// The report as JSON.
 #[derive(Serialize)]
-struct Report {
+struct StatsReport {
     #[serde(flatten)]
     stats: index::Stats,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -48,22 +48,22 @@ impl Stats {
                     true => (None, Vec::new()),
                     false => (Some(snapshot.df_distribution()?), snapshot.new_text()?),
                 };
-                Report { stats: snapshot.stats()?, frequencies, new_text }
+                StatsReport { stats: snapshot.stats()?, frequencies, new_text }
             }
             Target::Service(client) => {
                 let stats = client.stats()?;
                 if self.format == Format::Json {
                     output::print_json(&stats)?;
-                    return Ok(Outcome::Found);
+                    return Ok(VerbOutcome::Found);
                 }
-                Report { stats: stats.index, frequencies: None, new_text: Vec::new() }
+                StatsReport { stats: stats.index, frequencies: None, new_text: Vec::new() }
             }
         };
         if self.format == Format::Json {
             output::print_json(&report)?;
-            return Ok(Outcome::Found);
+            return Ok(VerbOutcome::Found);
         }
-        let Report { stats, frequencies, new_text } = report;
+        let StatsReport { stats, frequencies, new_text } = report;
         let mut out = io::stdout().lock();
         let preset = stats.preset.map(|preset| ("preset", preset.to_string()));
         let key = stats.key.map(|value| ("key", value));
@@ -90,7 +90,7 @@ impl Stats {
         if let Some(frequencies) = frequencies {
             print_frequencies(&mut out, &frequencies)?;
         }
-        Ok(Outcome::Found)
+        Ok(VerbOutcome::Found)
     }
 }
 

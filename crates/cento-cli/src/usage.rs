@@ -79,7 +79,7 @@ const OPTIONS_OF_OTHERS: &[(&[&str], &str, &str)] = &[
 ];
 
 /// A command line, and the verb that it names.
-struct Line<'a> {
+struct UsageLine<'a> {
     verb: &'a Command,
     /// The names of the verb, after that of the program.
     names: Vec<&'a str>,
@@ -87,9 +87,9 @@ struct Line<'a> {
     rest: &'a [OsString],
 }
 
-impl<'a> Line<'a> {
-    fn of(command: &'a Command, given: &'a [OsString]) -> Line<'a> {
-        let mut line = Line { verb: command, names: Vec::new(), rest: &[] };
+impl<'a> UsageLine<'a> {
+    fn of(command: &'a Command, given: &'a [OsString]) -> UsageLine<'a> {
+        let mut line = UsageLine { verb: command, names: Vec::new(), rest: &[] };
         for (at, argument) in given.iter().enumerate().skip(1) {
             match argument.to_str().and_then(|name| line.verb.find_subcommand(name)) {
                 Some(verb) => {
@@ -116,7 +116,7 @@ impl<'a> Line<'a> {
 
 /// Adds advice to the error about a command line.
 pub fn advised(error: clap::Error, command: &Command, given: &[OsString]) -> clap::Error {
-    let line = Line::of(command, given);
+    let line = UsageLine::of(command, given);
     let text = |kind| match error.get(kind) {
         Some(ContextValue::String(text)) => Some(text.as_str()),
         _ => None,
@@ -189,7 +189,7 @@ fn similar(typed: &str, command: &Command) -> Option<String> {
 }
 
 /// Returns what to type after a verb that has verbs of its own.
-fn own(typed: &str, line: &Line<'_>) -> Option<String> {
+fn own(typed: &str, line: &UsageLine<'_>) -> Option<String> {
     let names = line.verb.get_subcommands().filter(|verb| !verb.is_hide_set());
     let names: Vec<&str> = names.map(Command::get_name).filter(|name| *name != "help").collect();
     let list = format!("after `{}` comes one of {}", line.typed(), names.join(", "));
@@ -202,7 +202,7 @@ fn own(typed: &str, line: &Line<'_>) -> Option<String> {
 }
 
 /// Returns what to type instead of this option.
-fn option(typed: &str, line: &Line<'_>, is_similar: bool) -> Option<String> {
+fn option(typed: &str, line: &UsageLine<'_>, is_similar: bool) -> Option<String> {
     if typed.parse::<f64>().is_ok() {
         return Some("a value is not negative here".into());
     }
@@ -221,7 +221,7 @@ fn option(typed: &str, line: &Line<'_>, is_similar: bool) -> Option<String> {
 }
 
 /// Returns the missing argument, if the only one is no index.
-fn missing(line: &Line<'_>) -> Option<String> {
+fn missing(line: &UsageLine<'_>) -> Option<String> {
     if line.names[..] == ["decontaminate"] && !line.rest.is_empty() {
         let paths: Vec<_> = line.rest.iter().map(|path| path.to_string_lossy()).collect();
         let example = match &paths[..] {

@@ -53,35 +53,35 @@ impl Floor {
 }
 
 /// Reversed order, so that the top of the heap is the worst pair.
-struct Ranked {
+struct RankedPair {
     rank: PairRank,
     pair: Pair,
 }
 
-impl Ord for Ranked {
-    fn cmp(&self, other: &Ranked) -> Ordering {
+impl Ord for RankedPair {
+    fn cmp(&self, other: &RankedPair) -> Ordering {
         order(self.rank, &self.pair, &other.pair)
     }
 }
 
-impl PartialOrd for Ranked {
-    fn partial_cmp(&self, other: &Ranked) -> Option<Ordering> {
+impl PartialOrd for RankedPair {
+    fn partial_cmp(&self, other: &RankedPair) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl PartialEq for Ranked {
-    fn eq(&self, other: &Ranked) -> bool {
+impl PartialEq for RankedPair {
+    fn eq(&self, other: &RankedPair) -> bool {
         self.cmp(other).is_eq()
     }
 }
 
-impl Eq for Ranked {}
+impl Eq for RankedPair {}
 
 /// The best pairs by a rank, at most `limit`.
 pub struct Best {
     /// A heap with the worst pair at the top.
-    pairs: BinaryHeap<Ranked>,
+    pairs: BinaryHeap<RankedPair>,
     limit: usize,
     rank: PairRank,
     floor: Floor,
@@ -97,7 +97,7 @@ impl Best {
     pub fn extend(&mut self, pairs: impl IntoIterator<Item = Pair>) {
         let mut is_raised = false;
         for pair in pairs {
-            let ranked = Ranked { rank: self.rank, pair };
+            let ranked = RankedPair { rank: self.rank, pair };
             if self.pairs.len() < self.limit {
                 self.pairs.push(ranked);
             } else if let Some(mut last) = self.pairs.peek_mut()

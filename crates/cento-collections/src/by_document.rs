@@ -7,13 +7,13 @@ use super::PairOptions;
 use super::contenders::Contenders;
 use super::numbering::Numbering;
 use super::pair::Pair;
-use super::pair_search::{PairSearch, PairTexts, Wanted};
-use super::score::Scores;
+use super::pair_search::{PairConditions, PairSearch, PairTexts};
+use super::score::PairScores;
 use cento::search::{Chance, QueryMemory, Searcher, StoredMemory, Texts};
 use cento_api::MAX_EXPECTED;
 use cento_api::error::{Error, Result};
 use cento_text::runtime::Stop;
-use cento_text::runtime::ordered::Ordered;
+use cento_text::runtime::ordered::OrderedResults;
 
 #[derive(Debug, Clone)]
 pub(super) struct Join {
@@ -76,23 +76,23 @@ impl Join {
     }
 
     /// Starts finding the pairs of each document, in stored order.
-    pub fn start(&self, wanted: Wanted) -> PairsByDocument {
+    pub fn start(&self, wanted: PairConditions) -> PairsByDocument {
         let (join, threads, memory) = (self.clone(), self.threads, self.stored_memory());
-        let begun = Arc::<OnceLock<Begun>>::default();
+        let begun = Arc::<OnceLock<PairState>>::default();
         let to_fill = begun.clone();
-        let found = Ordered::start(threads, &self.stop, move |stop, begin| {
+        let found = OrderedResults::start(threads, &self.stop, move |stop, begin| {
             let Join { searcher, against, documents, .. } = &join;
             let chance = if wanted.passages { join.chance()? } else { None };
             let texts = PairTexts::new(searcher, against.as_ref(), &wanted, memory, chance);
             let search = PairSearch::new(searcher, &texts, &wanted, threads, stop)?;
             let documents_without_field = search.documents_without_field();
             let summary = JoinSummary { documents_without_field, estimated_pairs: 0 };
-            let _ = to_fill.set(Begun { summary, scores: search.scores() });
+            let _ = to_fill.set(PairState { summary, scores: search.scores() });
             let end = search.end().min(documents.end);
             begin(documents.start.min(end)..end, &|number| search.contenders(number));
             Ok(())
         });
-        PairsByDocument { found: Found::Begun(found), begun }
+        PairsByDocument { found: PairsState::Begun(found), begun }
     }
 }
 
@@ -111,19 +111,19 @@ pub struct DocumentPairs {
 /// [`Pairs::by_document`](super::pairs::Pairs::by_document).
 #[must_use = "an iterator finds nothing before the first call of `next`"]
 pub struct PairsByDocument {
-    found: Found,
-    begun: Arc<OnceLock<Begun>>,
+    found: PairsState,
+    begun: Arc<OnceLock<PairState>>,
 }
 
 /// Facts that a search knows before its first document.
-struct Begun {
+struct PairState {
     summary: JoinSummary,
-    scores: Option<Arc<Scores>>,
+    scores: Option<Arc<PairScores>>,
 }
 
-enum Found {
+enum PairsState {
     Refused(Option<Error>),
-    Begun(Ordered<Contenders>),
+    Begun(OrderedResults<Contenders>),
 }
 
 impl std::fmt::Debug for PairsByDocument {
@@ -135,14 +135,14 @@ impl std::fmt::Debug for PairsByDocument {
 impl PairsByDocument {
     /// Returns an iterator that gives only this error.
     pub(super) fn refused(error: Error) -> PairsByDocument {
-        PairsByDocument { found: Found::Refused(Some(error)), begun: Arc::default() }
+        PairsByDocument { found: PairsState::Refused(Some(error)), begun: Arc::default() }
     }
 
     /// Returns the number of the next document with its pairs, including pairs to count only.
     pub(super) fn next_found(&mut self) -> Option<Result<(u64, Contenders)>> {
         match &mut self.found {
-            Found::Refused(error) => error.take().map(Err),
-            Found::Begun(found) => found.next(),
+            PairsState::Refused(error) => error.take().map(Err),
+            PairsState::Begun(found) => found.next(),
         }
     }
 
@@ -153,7 +153,7 @@ impl PairsByDocument {
     }
 
     /// Returns the scores of pairs, if scores are wanted and the search has begun.
-    pub(super) fn scores(&self) -> Option<Arc<Scores>> {
+    pub(super) fn scores(&self) -> Option<Arc<PairScores>> {
         self.begun.get()?.scores.clone()
     }
 }

@@ -20,13 +20,13 @@ use super::defaults::EffectiveOptions;
 use super::job::{Job, Judge, Resources};
 use super::numbering::Numbering;
 use super::pair::{Pair, is_too_short};
-use super::pair_search::Wanted;
+use super::pair_search::PairConditions;
 use super::pairs::{DocumentPairs, pairs};
 use super::preference::Preference;
 use super::sets::Sets;
 use super::thresholds::PairThresholds;
-use super::verify::{OWN_WORDS_OF_DUPLICATE, Own, Verifier, check_all_words};
-use super::weights::{Weights, candidates};
+use super::verify::{ComparedDocument, OWN_WORDS_OF_DUPLICATE, Verifier, check_all_words};
+use super::weights::{DocumentWeights, candidates};
 pub use super::{ClusterOptions, Linkage, Prefer};
 use super::{PairOptions, WeightedSimilarity};
 use cento::index::{DocAddress, PresetDefaults};
@@ -121,7 +121,7 @@ impl Judge for ClusterJudge {
         self.options.check()?;
         let preset = searcher.snapshot().preset();
         let EffectiveOptions { options, .. } = EffectiveOptions::of_clusters(&self.options, preset);
-        let documents = Documents::new(searcher, &options, stop)?;
+        let documents = PreferredDocuments::new(searcher, &options, stop)?;
         let _ = without_field.set(documents.without_field);
         let groups = match options.linkage {
             Linkage::Star => stars(&documents, &options, threads, progress)?,
@@ -151,7 +151,7 @@ const CLUSTER_MIN: u64 = 2;
 type Groups = Vec<(usize, Vec<usize>)>;
 
 /// The live documents of a snapshot in order of preference.
-struct Documents<'a> {
+struct PreferredDocuments<'a> {
     searcher: &'a Searcher,
     numbering: Numbering,
     /// Document numbers, the most preferred first.
@@ -161,7 +161,7 @@ struct Documents<'a> {
     /// Places in `order` by document number.
     places: Vec<u32>,
     /// The weights of fingerprints, if a threshold is weighted.
-    weights: Option<Weights<'a>>,
+    weights: Option<DocumentWeights<'a>>,
     verifier: Verifier<'a>,
     /// The minimum share of common words in programs of one cluster.
     own_words_min: f64,
@@ -171,12 +171,12 @@ struct Documents<'a> {
     stop: &'a Stop,
 }
 
-impl<'a> Documents<'a> {
+impl<'a> PreferredDocuments<'a> {
     fn new(
         searcher: &'a Searcher,
         options: &ClusterOptions,
         stop: &'a Stop,
-    ) -> Result<Documents<'a>> {
+    ) -> Result<PreferredDocuments<'a>> {
         let snapshot = searcher.snapshot();
         let numbering = Numbering::new(snapshot);
         let Preference { order, without_field } =
@@ -185,7 +185,7 @@ impl<'a> Documents<'a> {
         for (place, &number) in (0u32..).zip(&order) {
             places[number as usize] = place;
         }
-        let weights = options.thresholds.is_weighed().then(|| Weights::new(searcher));
+        let weights = options.thresholds.is_weighed().then(|| DocumentWeights::new(searcher));
         let is_of_texts = options.thresholds.is_of_texts();
         if is_of_texts {
             check_all_words(searcher, searcher.stores_texts())?;
@@ -201,7 +201,7 @@ impl<'a> Documents<'a> {
             let first = group.remove(0);
             copies.insert(first, group);
         }
-        Ok(Documents {
+        Ok(PreferredDocuments {
             searcher,
             numbering,
             order,
@@ -264,9 +264,9 @@ impl<'a> Documents<'a> {
     }
 
     /// Prepares the document at this address, which has these keys, for comparison.
-    fn own<'b>(&'b self, address: DocAddress, keys: &'b [u64]) -> Result<Own<'b>> {
+    fn own<'b>(&'b self, address: DocAddress, keys: &'b [u64]) -> Result<ComparedDocument<'b>> {
         let sampling = self.verifier.sampling();
-        Own::stored((self.searcher, address), keys, sampling, self.verifier.runs())
+        ComparedDocument::stored((self.searcher, address), keys, sampling, self.verifier.runs())
     }
 
     /// Tells whether two programs share enough words to be versions of each other. Always true for
@@ -330,7 +330,7 @@ impl<'a> Documents<'a> {
 }
 
 fn stars(
-    documents: &Documents<'_>,
+    documents: &PreferredDocuments<'_>,
     options: &ClusterOptions,
     threads: usize,
     progress: &mut dyn FnMut(u64),
@@ -359,7 +359,7 @@ fn stars(
 }
 
 fn components(
-    documents: &Documents<'_>,
+    documents: &PreferredDocuments<'_>,
     options: &ClusterOptions,
     threads: usize,
     progress: &mut dyn FnMut(u64),
@@ -369,7 +369,7 @@ fn components(
     let pair_options = PairOptions::default().thresholds(options.thresholds).max_df(options.max_df);
     let place = |address| documents.places[documents.numbering.number(address) as usize] as usize;
     let found = pairs(documents.searcher, &pair_options).threads(threads).stop(documents.stop);
-    let wanted = Wanted { by_verdicts: true, ..Wanted::of(&pair_options)? };
+    let wanted = PairConditions { by_verdicts: true, ..PairConditions::of(&pair_options)? };
     for document in found.into_parts()?.0.start(wanted) {
         let DocumentPairs { next, pairs: found } = document?;
         for pair in found {

@@ -21,7 +21,7 @@ use cento_text::sampling::{Sampling, Size};
 const COMPARED_MIN: usize = 256;
 
 #[derive(Debug, Clone)]
-pub(super) struct Ranked {
+pub(super) struct RankedPairs {
     pub rank: PairRank,
     pub limit: usize,
     pub floor: Floor,
@@ -29,7 +29,7 @@ pub(super) struct Ranked {
 
 /// What a count of pairs needs to know about a pair.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Seen {
+pub(super) struct CountedPair {
     /// The symmetric similarity. The histogram counts pairs by this value.
     pub similarity: f64,
     /// Whether the pair meets the thresholds.
@@ -38,10 +38,10 @@ pub(super) struct Seen {
     pub is_estimated: bool,
 }
 
-impl Seen {
+impl CountedPair {
     /// Describes a pair that meets the thresholds.
-    pub fn met(pair: &Pair) -> Seen {
-        Seen { similarity: pair.similarity.symmetric(), is_met: true, is_estimated: false }
+    pub fn met(pair: &Pair) -> CountedPair {
+        CountedPair { similarity: pair.similarity.symmetric(), is_met: true, is_estimated: false }
     }
 }
 
@@ -50,7 +50,7 @@ pub(super) struct Contenders {
     /// Pairs that can be among the best and meet the thresholds.
     pub pairs: Vec<Pair>,
     /// The pairs that are only counted, in no order.
-    pub others: Vec<Seen>,
+    pub others: Vec<CountedPair>,
 }
 
 /// Tells whether a pair that was found without thresholds meets them. Drops passages shorter than
@@ -71,7 +71,7 @@ pub(super) fn is_met(options: &PairOptions, pair: &mut Pair) -> bool {
     is_alike && pair.passages.as_ref().is_some_and(Passages::may_have_any)
 }
 
-impl Ranked {
+impl RankedPairs {
     /// Separates the pairs of a document that can be among the best.
     pub fn divide(&self, mut pairs: Vec<Pair>) -> Contenders {
         if pairs.len() > self.limit {
@@ -81,7 +81,7 @@ impl Ranked {
         for pair in pairs {
             match found.pairs.len() < self.limit && !self.floor.excludes(self.rank, &pair) {
                 true => found.pairs.push(pair),
-                false => found.others.push(Seen::met(&pair)),
+                false => found.others.push(CountedPair::met(&pair)),
             }
         }
         found
@@ -90,7 +90,7 @@ impl Ranked {
 
 /// A document that may form a pair with the searched-for document.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Candidate {
+pub(super) struct PairCandidate {
     pub found: Neighbour,
     pub size: Size,
     pub weights: Option<WeightedOverlap>,
@@ -122,9 +122,9 @@ impl Archive {
     pub fn leave_out(
         &self,
         (own, sampling): (Size, Sampling),
-        candidates: &mut Vec<Candidate>,
+        candidates: &mut Vec<PairCandidate>,
         is_archived: impl Fn(DocAddress) -> bool,
-    ) -> Vec<Candidate> {
+    ) -> Vec<PairCandidate> {
         let all = candidates.drain(..);
         let (mut archived, new): (Vec<_>, Vec<_>) =
             all.partition(|candidate| is_archived(candidate.found.address));
@@ -135,7 +135,7 @@ impl Archive {
                 archived.drain(..).map(|one| (self.rate((own, sampling), &one), one)).collect();
             rated.select_nth_unstable_by(compared, |(a, one), (b, other)| {
                 let by = |at: usize| b[at].total_cmp(&a[at]);
-                let address = |candidate: &Candidate| candidate.found.address;
+                let address = |candidate: &PairCandidate| candidate.found.address;
                 by(0).then(by(1)).then(by(2)).then_with(|| address(one).cmp(&address(other)))
             });
             left_out.extend(rated.drain(compared..).map(|(_, one)| one));
@@ -149,7 +149,7 @@ impl Archive {
     }
 
     /// Rates a candidate by its fingerprints: may meet the thresholds, rank, overlap.
-    fn rate(&self, (own, sampling): (Size, Sampling), candidate: &Candidate) -> [f64; 3] {
+    fn rate(&self, (own, sampling): (Size, Sampling), candidate: &PairCandidate) -> [f64; 3] {
         let overlap: Overlap = candidate.found.with(own.fingerprints);
         let thresholds = self.options.thresholds;
         let may_meet = thresholds.may_meet(sampling, overlap, [own, candidate.size]);
@@ -179,9 +179,9 @@ mod tests {
             let of = |(doc, (overlap, fingerprints)): (u32, &(u32, u32))| {
                 let address = DocAddress { segment: 0, doc };
                 let found = Neighbour { address, overlap: *overlap, fingerprints: *fingerprints };
-                Candidate { found, size: size(*fingerprints), weights: None }
+                PairCandidate { found, size: size(*fingerprints), weights: None }
             };
-            let all: Vec<Candidate> = (0u32..).zip(&shared).map(of).collect();
+            let all: Vec<PairCandidate> = (0u32..).zip(&shared).map(of).collect();
             let options = PairOptions::default();
             let archive = Archive { first: u64::from(new), options, rank, compared };
             let mut kept = all.clone();
@@ -189,9 +189,9 @@ mod tests {
             let left_out = archive.leave_out((size(30), Sampling::Unknown), &mut kept, |address| {
                 u64::from(address.doc) >= archive.first
             });
-            let doc = |candidate: &Candidate| candidate.found.address.doc;
-            let resemblance = |candidate: &Candidate| candidate.found.with(30).resemblance();
-            let mut best: Vec<&Candidate> = all.iter().filter(|one| doc(one) >= new).collect();
+            let doc = |candidate: &PairCandidate| candidate.found.address.doc;
+            let resemblance = |candidate: &PairCandidate| candidate.found.with(30).resemblance();
+            let mut best: Vec<&PairCandidate> = all.iter().filter(|one| doc(one) >= new).collect();
             best.sort_by(|one, other| match rank {
                 PairRank::Overlap => other.found.overlap.cmp(&one.found.overlap),
                 _ => resemblance(other).total_cmp(&resemblance(one))

@@ -9,7 +9,7 @@ use std::sync::{Arc, OnceLock};
 use cento::search::Searcher;
 use cento_api::error::Result;
 use cento_text::runtime::Stop;
-use cento_text::runtime::ordered::{Begin, Ordered};
+use cento_text::runtime::ordered::{Begin, OrderedResults};
 
 /// Gets the number of documents searched for so far.
 pub(super) type OnProgress = Box<dyn FnMut(u64) + Send>;
@@ -54,13 +54,13 @@ pub struct Job<J: Judge> {
 }
 
 enum Stage<J: Judge> {
-    Planned(Box<Plan<J>>),
-    Begun(Ordered<J::Item>),
+    Planned(Box<JobPlan<J>>),
+    Begun(OrderedResults<J::Item>),
     /// A placeholder while `next` moves the plan out. Left behind only if starting panics.
     Beginning,
 }
 
-struct Plan<J> {
+struct JobPlan<J> {
     judge: J,
     searcher: Searcher,
     threads: usize,
@@ -83,7 +83,7 @@ impl<J: Judge> std::fmt::Debug for Job<J> {
 impl<J: Judge> Job<J> {
     /// Prepares the work of `judge` on the documents of `searcher`.
     pub(super) fn new(searcher: &Searcher, judge: J) -> Job<J> {
-        let plan = Plan {
+        let plan = JobPlan {
             judge,
             searcher: searcher.clone(),
             threads: cento::available_threads(),
@@ -127,7 +127,7 @@ impl<J: Judge> Job<J> {
         self.facts.get()
     }
 
-    fn with(mut self, set: impl FnOnce(&mut Plan<J>)) -> Job<J> {
+    fn with(mut self, set: impl FnOnce(&mut JobPlan<J>)) -> Job<J> {
         if let Stage::Planned(plan) = &mut self.stage {
             set(plan);
         }
@@ -152,11 +152,11 @@ impl<S: Clone + Default, J: Judge<Facts = (S, usize)>> Job<J> {
     }
 }
 
-impl<J: Judge> Plan<J> {
-    fn begin(self, facts: Arc<OnceLock<J::Facts>>) -> Ordered<J::Item> {
+impl<J: Judge> JobPlan<J> {
+    fn begin(self, facts: Arc<OnceLock<J::Facts>>) -> OrderedResults<J::Item> {
         let (threads, stop) = (self.threads, self.stop.clone());
-        Ordered::start(threads, &stop, move |stop, begin| {
-            let Plan { judge, searcher, threads, mut progress, .. } = self;
+        OrderedResults::start(threads, &stop, move |stop, begin| {
+            let JobPlan { judge, searcher, threads, mut progress, .. } = self;
             let resources =
                 Resources { searcher: &searcher, threads, stop, progress: &mut progress };
             judge.run(resources, &facts, begin)

@@ -12,7 +12,7 @@ use super::contenders::Archive;
 use super::defaults::{EffectiveOptions, PairList};
 use super::numbering::Numbering;
 use super::pair::Pair;
-use super::pair_search::Wanted;
+use super::pair_search::PairConditions;
 use super::pairs::{JoinSummary, Pairs};
 use super::ranked::{BestPairs, best_of};
 use super::score::has_scores;
@@ -115,13 +115,13 @@ impl Pairs {
         not_compared.retain(|(number, _)| is_searched(number));
         let not_compared = not_compared.into_iter().map(|(_, left)| left).collect();
         // Pairs below the thresholds are counted too, so the search gets no thresholds.
-        let mut wanted = Wanted {
+        let mut wanted = PairConditions {
             thresholds: Thresholds::default(),
             min_similarity: 0.0,
             scores: has_scores(&join.searcher) && has_scores(join.other()),
             min_passage: None,
             weighted: options.weighted || options.thresholds.is_weighed(),
-            ..Wanted::of(&options)?
+            ..PairConditions::of(&options)?
         };
         // Pairs outside the series may have much in common, but are not compared.
         wanted.series = Series::read(&wanted.scope, &[snapshot])?.map(Arc::new);

@@ -4,16 +4,16 @@
 
 use std::sync::Arc;
 
-use super::contenders::{Archive, Candidate, Contenders, Ranked, Seen, is_met};
+use super::contenders::{Archive, Contenders, CountedPair, PairCandidate, RankedPairs, is_met};
 use super::copies::Copies;
 use super::numbering::Numbering;
 use super::pair::{Pair, check_texts, is_too_short};
 use super::program_texts::{ProgramTexts, ScoredTexts};
-use super::score::Scores;
+use super::score::PairScores;
 use super::series::{Scope, Series};
 use super::thresholds::PairThresholds;
-use super::verify::{Own, Verifier};
-use super::weights::{Weights, candidates};
+use super::verify::{ComparedDocument, Verifier};
+use super::weights::{DocumentWeights, candidates};
 use super::{PairOptions, PairRank, Thresholds};
 use cento::index::{DocAddress, MaxDf};
 use cento::search::{
@@ -42,7 +42,7 @@ pub(super) struct Versions {
 
 /// The conditions for the pairs of each document: [`PairOptions`] without a limit.
 #[derive(Debug, Clone)]
-pub(super) struct Wanted {
+pub(super) struct PairConditions {
     pub thresholds: Thresholds,
     /// The minimum symmetric similarity.
     pub min_similarity: f64,
@@ -64,7 +64,7 @@ pub(super) struct Wanted {
     pub min_passage: Option<u32>,
     pub max_expected: f64,
     /// The rank and the limit, if only the best pairs are wanted.
-    pub ranked: Option<Ranked>,
+    pub ranked: Option<RankedPairs>,
     /// The conditions of the best pairs, in a search that counts all pairs.
     pub met: Option<PairOptions>,
     /// The archive, whose documents are not compared with each other.
@@ -74,12 +74,12 @@ pub(super) struct Wanted {
 /// Margin for rounding errors when a symmetric similarity is converted into a resemblance.
 const ROUNDING: f64 = 1e-9;
 
-impl Wanted {
+impl PairConditions {
     /// Translates the options of a join into conditions.
     ///
     /// # Errors
     /// When the options contradict each other or are out of bounds.
-    pub fn of(options: &PairOptions) -> Result<Wanted> {
+    pub fn of(options: &PairOptions) -> Result<PairConditions> {
         options.check()?;
         let mut thresholds = options.effective_thresholds();
         let min_similarity = options.min_similarity.unwrap_or(0.0);
@@ -89,7 +89,7 @@ impl Wanted {
             let resemblance = min_similarity / (2.0 - min_similarity) * (1.0 - ROUNDING);
             thresholds = thresholds.min_resemblance(resemblance.max(thresholds.resemblance()));
         }
-        Ok(Wanted {
+        Ok(PairConditions {
             thresholds,
             min_similarity,
             versions: None,
@@ -109,12 +109,14 @@ impl Wanted {
     }
 
     /// Returns the weights of the documents of `searched`, if fingerprints are weighed.
-    fn weights<'a>(&self, searched: &'a Searcher) -> Option<Weights<'a>> {
+    fn weights<'a>(&self, searched: &'a Searcher) -> Option<DocumentWeights<'a>> {
         match self.versions {
-            Some(versions) => Some(Weights::by(searched, Weigh::counting(versions.common_df))),
+            Some(versions) => {
+                Some(DocumentWeights::by(searched, Weigh::counting(versions.common_df)))
+            }
             None => {
                 let is_weighed = self.weighted || self.thresholds.is_weighed();
-                is_weighed.then(|| Weights::new(searched))
+                is_weighed.then(|| DocumentWeights::new(searched))
             }
         }
     }
@@ -165,7 +167,7 @@ impl<'a> PairTexts<'a> {
     pub fn new(
         searcher: &'a Searcher,
         against: Option<&'a Searcher>,
-        wanted: &Wanted,
+        wanted: &PairConditions,
         memory: Option<StoredMemory>,
         chance: Option<Arc<Chance>>,
     ) -> PairTexts<'a> {
@@ -203,7 +205,7 @@ impl<'a> PairTexts<'a> {
 pub(super) struct PairSearch<'a> {
     searcher: &'a Searcher,
     against: Option<&'a Searcher>,
-    wanted: &'a Wanted,
+    wanted: &'a PairConditions,
     thresholds: Thresholds,
     texts: &'a PairTexts<'a>,
     sampling: Sampling,
@@ -212,10 +214,10 @@ pub(super) struct PairSearch<'a> {
     other: Numbering,
     series: Option<Arc<Series>>,
     copies: Copies,
-    scores: Option<Arc<Scores>>,
+    scores: Option<Arc<PairScores>>,
     is_of_programs: bool,
     /// The weights of documents in the searched index, if fingerprints are weighed.
-    weights: Option<Weights<'a>>,
+    weights: Option<DocumentWeights<'a>>,
     /// The minimum overlap for a document of `against` to be contained in a searched-for document.
     /// `u32::MAX` within one index.
     contained_min: u32,
@@ -232,7 +234,7 @@ impl<'a> PairSearch<'a> {
     pub fn new(
         searcher: &'a Searcher,
         texts: &'a PairTexts<'a>,
-        wanted: &'a Wanted,
+        wanted: &'a PairConditions,
         threads: usize,
         stop: &'a Stop,
     ) -> Result<PairSearch<'a>> {
@@ -263,7 +265,7 @@ impl<'a> PairSearch<'a> {
         };
         let scores = |texts: &ScoredTexts| {
             let new = wanted.archive.as_ref().map_or(0, |archive| archive.first);
-            Scores::new((texts.clone(), new), threads, stop)
+            PairScores::new((texts.clone(), new), threads, stop)
         };
         let scores = texts.scored.as_ref().map(scores).transpose()?.map(Arc::new);
         let copies = Copies::new(searcher, against, wanted.max_df, series.as_deref(), stop)?;
@@ -329,7 +331,7 @@ impl<'a> PairSearch<'a> {
     }
 
     /// Returns the scores of pairs, if they are wanted.
-    pub fn scores(&self) -> Option<Arc<Scores>> {
+    pub fn scores(&self) -> Option<Arc<PairScores>> {
         self.scores.clone()
     }
 
@@ -346,7 +348,8 @@ impl<'a> PairSearch<'a> {
         }
         let keys = self.searcher.keys_of(address, self.stop)?;
         let runs = self.texts.own_runs();
-        let mut own = Own::stored((self.searcher, address), &keys, self.sampling, runs)?;
+        let mut own =
+            ComparedDocument::stored((self.searcher, address), &keys, self.sampling, runs)?;
         let overlap_min = self.overlap_min(own.size);
         let mut verification = self.texts.verifier.begin();
         let mut candidates = Vec::new();
@@ -354,12 +357,12 @@ impl<'a> PairSearch<'a> {
             let size = verification.size(found)?;
             let may_be = (own.size, size);
             if let Some(weights) = self.may_pair(number, may_be, (found, weights))? {
-                candidates.push(Candidate { found, size, weights });
+                candidates.push(PairCandidate { found, size, weights });
             }
         }
         let others = self.leave_out(number, own.size, &mut candidates);
         let mut pairs: Vec<Pair> = Vec::new();
-        for Candidate { found, size, weights } in candidates {
+        for PairCandidate { found, size, weights } in candidates {
             let similarity = verification.with(&mut own, (found, size), self.stop)?;
             if self.thresholds.meets(&similarity)
                 && similarity.symmetric() >= self.wanted.min_similarity
@@ -386,16 +389,25 @@ impl<'a> PairSearch<'a> {
 
     /// Removes archived candidates that will not be compared by text, and returns their
     /// similarities as estimated from fingerprints.
-    fn leave_out(&self, number: u64, own: Size, candidates: &mut Vec<Candidate>) -> Vec<Seen> {
+    fn leave_out(
+        &self,
+        number: u64,
+        own: Size,
+        candidates: &mut Vec<PairCandidate>,
+    ) -> Vec<CountedPair> {
         let Some(archive) = &self.wanted.archive else { return Vec::new() };
         let is_archived = |address| self.other.number(address) >= archive.first;
         let left_out = archive.leave_out((own, self.sampling), candidates, is_archived);
-        let seen = left_out.into_iter().map(|Candidate { found, weights, .. }| {
+        let seen = left_out.into_iter().map(|PairCandidate { found, weights, .. }| {
             let overlap = found.with(own.fingerprints);
             let by = (overlap, Similarity::of_sketches(overlap));
             let mut pair = self.pair(number, found.address, by, weights);
             let similarity = pair.similarity.symmetric();
-            Seen { similarity, is_met: is_met(&archive.options, &mut pair), is_estimated: true }
+            CountedPair {
+                similarity,
+                is_met: is_met(&archive.options, &mut pair),
+                is_estimated: true,
+            }
         });
         seen.collect()
     }
@@ -411,7 +423,7 @@ impl<'a> PairSearch<'a> {
                 let similarity = pair.similarity.symmetric();
                 let is_met = is_met(options, pair);
                 if !is_met {
-                    others.push(Seen { similarity, is_met, is_estimated: false });
+                    others.push(CountedPair { similarity, is_met, is_estimated: false });
                 }
                 is_met
             });
@@ -455,7 +467,12 @@ impl<'a> PairSearch<'a> {
 
     /// Adds pairs with exact copies that share only stop-fingerprints, if copies meet the
     /// thresholds.
-    fn add_copies(&self, number: u64, own: &Own<'_>, pairs: &mut Vec<Pair>) -> Result<()> {
+    fn add_copies(
+        &self,
+        number: u64,
+        own: &ComparedDocument<'_>,
+        pairs: &mut Vec<Pair>,
+    ) -> Result<()> {
         let of = own.size.fingerprints;
         let overlap = Overlap::new(of, of, of);
         let others: Vec<u64> = self.copies.of(number).collect();
@@ -491,7 +508,8 @@ impl<'a> PairSearch<'a> {
         {
             return Ok(None);
         }
-        let complete = |by: &Weights<'_>, weights| by.complete(weights, found.address, self.stop);
+        let complete =
+            |by: &DocumentWeights<'_>, weights| by.complete(weights, found.address, self.stop);
         let weights = self.weights.as_ref().zip(weights).map(|(by, weights)| complete(by, weights));
         let weights = weights.transpose()?;
         if weights.is_some_and(|weights| !self.thresholds.meets_weighted(weights))

@@ -23,7 +23,7 @@ use std::vec;
 use super::by_document::Join;
 use super::defaults::{EffectiveOptions, PairList};
 use super::numbering::Numbering;
-use super::pair_search::Wanted;
+use super::pair_search::PairConditions;
 use super::ranked;
 use cento::index::PresetDefaults;
 use cento::search::{QueryMemory, Searcher};
@@ -78,7 +78,7 @@ pub fn pairs(searcher: &Searcher, options: &PairOptions) -> Pairs {
             chance: Arc::default(),
         },
         progress: None,
-        given: Given::Nothing,
+        given: PairSource::Nothing,
         total: 0,
         summary: JoinSummary::default(),
     }
@@ -92,12 +92,12 @@ type Progress = Box<dyn FnMut(u64) + Send>;
 pub struct Pairs {
     join: Join,
     progress: Option<Progress>,
-    given: Given,
+    given: PairSource,
     total: u64,
     summary: JoinSummary,
 }
 
-enum Given {
+enum PairSource {
     /// Before the first call of `next`.
     Nothing,
     /// The remaining pairs of the current document, then the documents to come.
@@ -188,7 +188,7 @@ impl Pairs {
             let what = format!("pairs in the order of their documents cannot have a `{name}`");
             Error::argument(name, what)
         };
-        let wanted = ranked.map(refused).map_or_else(|| Wanted::of(options), Err);
+        let wanted = ranked.map(refused).map_or_else(|| PairConditions::of(options), Err);
         match wanted.and_then(|wanted| self.join.leave_out_parts().map(|()| wanted)) {
             Ok(wanted) => self.join.start(wanted),
             Err(error) => PairsByDocument::refused(error),
@@ -219,8 +219,8 @@ impl Pairs {
         let options = &self.join.options;
         self.given = match options.rank {
             None => {
-                let found = self.join.start(Wanted::of(options)?);
-                Given::ByDocument(Vec::new().into_iter(), found)
+                let found = self.join.start(PairConditions::of(options)?);
+                PairSource::ByDocument(Vec::new().into_iter(), found)
             }
             Some(rank) => {
                 let mut ignored = |_| {};
@@ -230,7 +230,7 @@ impl Pairs {
                 };
                 let best = ranked::best_pairs(&self.join, rank, progress)?;
                 (self.total, self.summary) = (best.total, best.summary);
-                Given::Ranked(best.pairs.into_iter())
+                PairSource::Ranked(best.pairs.into_iter())
             }
         };
         Ok(())
@@ -239,9 +239,9 @@ impl Pairs {
     fn step(&mut self) -> Result<Option<Pair>> {
         loop {
             match &mut self.given {
-                Given::Nothing => self.begin()?,
-                Given::Ranked(pairs) => return Ok(pairs.next()),
-                Given::ByDocument(current, documents) => {
+                PairSource::Nothing => self.begin()?,
+                PairSource::Ranked(pairs) => return Ok(pairs.next()),
+                PairSource::ByDocument(current, documents) => {
                     if let Some(pair) = current.next() {
                         self.total += 1;
                         return Ok(Some(pair));
@@ -267,7 +267,7 @@ impl Iterator for Pairs {
     fn next(&mut self) -> Option<Result<Pair>> {
         let pair = self.step().transpose();
         if matches!(pair, Some(Err(_))) {
-            self.given = Given::Ranked(Vec::new().into_iter());
+            self.given = PairSource::Ranked(Vec::new().into_iter());
         }
         pair
     }
@@ -312,7 +312,7 @@ mod tests {
     fn the_iterator_gives_the_pairs_that_a_callback_gets() {
         let searcher = searcher();
         let options = PairOptions::default().thresholds(Thresholds::default().min_overlap(1));
-        let (mut expected, wanted) = (Vec::new(), Wanted::of(&options).unwrap());
+        let (mut expected, wanted) = (Vec::new(), PairConditions::of(&options).unwrap());
         let texts = PairTexts::new(&searcher, None, &wanted, None, None);
         let search = PairSearch::new(&searcher, &texts, &wanted, 1, Stop::NEVER).unwrap();
         let work = |number| search.contenders(number);

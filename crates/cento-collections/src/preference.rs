@@ -24,16 +24,16 @@ pub(super) struct Preference {
 
 /// The value that decides about a document. Smaller is better, unless the greatest is preferred.
 #[derive(Debug)]
-pub(super) enum Held {
+pub(super) enum PreferenceKey {
     /// The time of addition, or the negated length.
     Own(i64),
     Nothing,
-    Field(Field),
+    Field(PreferenceValue),
 }
 
 /// The value of a field in a form that compares with other values.
 #[derive(Debug)]
-pub(super) struct Field {
+pub(super) struct PreferenceValue {
     number: Option<(i64, i128)>,
     /// The text of a value that is no number, else empty.
     text: String,
@@ -52,12 +52,12 @@ impl Preference {
         prefer: &Prefer,
         stop: &Stop,
     ) -> Result<Preference> {
-        let mut ranked: Vec<(Held, String, u64)> = Vec::new();
+        let mut ranked: Vec<(PreferenceKey, String, u64)> = Vec::new();
         let (mut without_field, mut fields) = (0, BTreeSet::new());
         for (at, address) in snapshot.live().enumerate() {
             stop.check_at(at)?;
             let held = held(snapshot, address, prefer)?;
-            if matches!(held, Held::Nothing) {
+            if matches!(held, PreferenceKey::Nothing) {
                 without_field += 1;
                 // The names are needed only for the error that no document has the field.
                 if without_field as usize == at + 1 && fields.len() < FIELDS_MAX {
@@ -79,28 +79,28 @@ impl Preference {
 }
 
 /// Sorts documents, each with its id, by preference. Among equals the smallest id is first.
-pub(super) fn sort<T>(ranked: &mut [(Held, String, T)], prefer: &Prefer) {
+pub(super) fn sort<T>(ranked: &mut [(PreferenceKey, String, T)], prefer: &Prefer) {
     let descends = matches!(prefer, Prefer::Greatest(_));
     let are_dates = are_dates(ranked.iter().filter_map(|(held, ..)| match held {
-        Held::Field(field) => Some(field),
+        PreferenceKey::Field(field) => Some(field),
         _ => None,
     }));
     ranked.sort_by(|(a, a_id, _), (b, b_id, _)| {
         let by_value = match (a, b) {
-            (Held::Own(a), Held::Own(b)) => a.cmp(b),
-            (Held::Field(a), Held::Field(b)) => {
+            (PreferenceKey::Own(a), PreferenceKey::Own(b)) => a.cmp(b),
+            (PreferenceKey::Field(a), PreferenceKey::Field(b)) => {
                 let by_value = a.compare(b, are_dates);
                 if descends { by_value.reverse() } else { by_value }
             }
             // A document without the field comes last in both directions.
-            (a, b) => matches!(a, Held::Nothing).cmp(&matches!(b, Held::Nothing)),
+            (a, b) => matches!(a, PreferenceKey::Nothing).cmp(&matches!(b, PreferenceKey::Nothing)),
         };
         by_value.then_with(|| a_id.cmp(b_id))
     });
 }
 
 /// Tells whether all fields are dates or years. If all are plain numbers, the answer is no.
-fn are_dates<'a>(mut fields: impl Iterator<Item = &'a Field>) -> bool {
+fn are_dates<'a>(mut fields: impl Iterator<Item = &'a PreferenceValue>) -> bool {
     let mut are_numbers = true;
     let are_dates = fields.all(|field| {
         are_numbers &= field.number.is_some();
@@ -109,8 +109,8 @@ fn are_dates<'a>(mut fields: impl Iterator<Item = &'a Field>) -> bool {
     are_dates && !are_numbers
 }
 
-impl Field {
-    fn of(value: &Value) -> Field {
+impl PreferenceValue {
+    fn of(value: &Value) -> PreferenceValue {
         let written = read(value);
         match value {
             Value::Number(number) => {
@@ -121,10 +121,10 @@ impl Field {
                 let bits = float.to_bits() as i64;
                 let order = bits ^ ((bits >> 63) as u64 >> 1) as i64;
                 let whole = number.as_i128().unwrap_or(float as i128);
-                Field { number: Some((order, whole)), text: String::new(), written }
+                PreferenceValue { number: Some((order, whole)), text: String::new(), written }
             }
-            Value::String(text) => Field { number: None, text: text.clone(), written },
-            other => Field { number: None, text: other.to_string(), written },
+            Value::String(text) => PreferenceValue { number: None, text: text.clone(), written },
+            other => PreferenceValue { number: None, text: other.to_string(), written },
         }
     }
 
@@ -134,37 +134,37 @@ impl Field {
     }
 
     /// Compares by time if `are_dates`. Otherwise numbers come before strings.
-    fn compare(&self, other: &Field, are_dates: bool) -> Ordering {
+    fn compare(&self, other: &PreferenceValue, are_dates: bool) -> Ordering {
         if are_dates {
             return compare(self.time(), other.time());
         }
-        let key = |field: &Field| (field.number.is_none(), field.number);
+        let key = |field: &PreferenceValue| (field.number.is_none(), field.number);
         key(self).cmp(&key(other)).then_with(|| self.text.cmp(&other.text))
     }
 }
 
-impl Held {
+impl PreferenceKey {
     /// Returns the value for preferring long documents.
-    pub fn longest(tokens: u32) -> Held {
-        Held::Own(-i64::from(tokens))
+    pub fn longest(tokens: u32) -> PreferenceKey {
+        PreferenceKey::Own(-i64::from(tokens))
     }
 
     /// Returns the value for preferring by a field. `null` counts as a missing field.
-    pub fn value(value: Option<&Value>) -> Held {
+    pub fn value(value: Option<&Value>) -> PreferenceKey {
         match value {
-            None | Some(Value::Null) => Held::Nothing,
-            Some(value) => Held::Field(Field::of(value)),
+            None | Some(Value::Null) => PreferenceKey::Nothing,
+            Some(value) => PreferenceKey::Field(PreferenceValue::of(value)),
         }
     }
 }
 
-fn held(snapshot: &Snapshot, address: DocAddress, prefer: &Prefer) -> Result<Held> {
+fn held(snapshot: &Snapshot, address: DocAddress, prefer: &Prefer) -> Result<PreferenceKey> {
     let segment = snapshot.segment(address);
     Ok(match prefer {
-        Prefer::Oldest | Prefer::None => Held::Own(segment.added_micros(address.doc)?),
-        Prefer::Longest => Held::longest(segment.signatures.document(address.doc)?.tokens),
+        Prefer::Oldest | Prefer::None => PreferenceKey::Own(segment.added_micros(address.doc)?),
+        Prefer::Longest => PreferenceKey::longest(segment.signatures.document(address.doc)?.tokens),
         Prefer::Least(field) | Prefer::Greatest(field) => {
-            Held::value(field_of(&snapshot.meta(address)?, field))
+            PreferenceKey::value(field_of(&snapshot.meta(address)?, field))
         }
     })
 }

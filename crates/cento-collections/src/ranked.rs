@@ -8,10 +8,10 @@
 use super::PairRank;
 use super::best::{Best, Floor};
 use super::by_document::{Join, JoinSummary};
-use super::contenders::{Ranked, Seen};
+use super::contenders::{CountedPair, RankedPairs};
 use super::pair::{Pair, check_texts};
-use super::pair_search::Wanted;
-use super::score::Scores;
+use super::pair_search::PairConditions;
+use super::score::PairScores;
 use cento_api::error::Result;
 use cento_text::runtime::ordered::in_order;
 
@@ -38,7 +38,7 @@ pub(super) fn best_pairs(
     rank: PairRank,
     progress: &mut dyn FnMut(u64),
 ) -> Result<BestPairs> {
-    let wanted = Wanted::of(&join.options)?;
+    let wanted = PairConditions::of(&join.options)?;
     best_of(join, rank, wanted, progress, &mut |_| {})
 }
 
@@ -49,9 +49,9 @@ pub(super) fn best_pairs(
 pub(super) fn best_of(
     join: &Join,
     rank: PairRank,
-    mut wanted: Wanted,
+    mut wanted: PairConditions,
     progress: &mut dyn FnMut(u64),
-    see: &mut dyn FnMut(Seen),
+    see: &mut dyn FnMut(CountedPair),
 ) -> Result<BestPairs> {
     let shows_passages = join.options.passages || join.options.min_passage.is_some();
     if shows_passages {
@@ -66,12 +66,12 @@ pub(super) fn best_of(
     let limit = join.options.limit.unwrap_or(usize::MAX);
     let floor = Floor::default();
     let mut best = Best::new(limit, rank, floor.clone());
-    wanted.ranked = Some(Ranked { rank, limit, floor });
+    wanted.ranked = Some(RankedPairs { rank, limit, floor });
     let (mut total, mut estimated_pairs) = (0, 0);
     let mut documents = join.start(wanted);
     while let Some(found) = documents.next_found() {
         let (number, mut found) = found?;
-        let met = found.pairs.iter().map(Seen::met);
+        let met = found.pairs.iter().map(CountedPair::met);
         for seen in met.chain(found.others.iter().copied()) {
             total += u64::from(seen.is_met);
             estimated_pairs += u64::from(seen.is_estimated);
@@ -103,7 +103,7 @@ pub(super) fn best_of(
     Ok(BestPairs { pairs, total, summary })
 }
 
-fn add_scores(join: &Join, scores: &Scores, pairs: &mut [Pair]) -> Result<()> {
+fn add_scores(join: &Join, scores: &PairScores, pairs: &mut [Pair]) -> Result<()> {
     let of: Vec<_> = pairs.iter().map(|pair| (pair.a, pair.b)).collect();
     let find = |number: u64| scores.of(of[number as usize], &join.stop);
     in_order(join.threads, 0..of.len() as u64, &join.stop, &find, &mut |number, score| {

@@ -70,14 +70,14 @@ pub struct CategoryStatistics {
 
 /// Documents and pairs of a category while they are counted.
 #[derive(Default)]
-struct Counts {
+struct CategoryCounts {
     pairs: u64,
     has_document: Vec<bool>,
     /// The pairs with the smallest hashes, a sample for patterns. The greatest hash is on top.
     sample: BinaryHeap<(u64, DocAddress, DocAddress)>,
 }
 
-impl Counts {
+impl CategoryCounts {
     fn add(&mut self, numbers: [u64; 2]) {
         self.pairs += 1;
         for number in numbers {
@@ -119,8 +119,9 @@ pub fn reuse_statistics(
     let snapshot = searcher.snapshot();
     let numbering = Numbering::new(snapshot);
     let end = numbering.end();
-    let new = || Counts { has_document: vec![false; end as usize], ..Counts::default() };
-    let mut counts: Vec<Counts> = CATEGORIES.iter().map(|_| new()).collect();
+    let new =
+        || CategoryCounts { has_document: vec![false; end as usize], ..CategoryCounts::default() };
+    let mut counts: Vec<CategoryCounts> = CATEGORIES.iter().map(|_| new()).collect();
     let mut total = new();
     // Every category requires that the documents have more than a tenth in common.
     let thresholds = Thresholds::default().min_containment(0.1);

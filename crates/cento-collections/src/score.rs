@@ -28,7 +28,7 @@ use cento_text::runtime::ordered::in_order;
 /// ranked judged pairs no worse (research/RESULTS.md, "Copies of programs").
 const COUNTED_MAX: usize = 1024;
 
-struct Program {
+struct ScoredProgram {
     runs: Arc<ProgramRuns>,
     weight: ProgramWeight,
 }
@@ -48,7 +48,12 @@ impl Programs {
     }
 
     /// Samples at most `counted_max` of the programs with these numbers.
-    fn sample(&self, numbers: Range<u64>, counted_max: usize, stop: &Stop) -> Result<Sample<'_>> {
+    fn sample(
+        &self,
+        numbers: Range<u64>,
+        counted_max: usize,
+        stop: &Stop,
+    ) -> Result<ProgramSample<'_>> {
         let snapshot = self.texts.searcher().snapshot();
         let (mut chosen, mut all) = (Vec::new(), 0u64);
         for number in numbers {
@@ -68,19 +73,19 @@ impl Programs {
         chosen.truncate(counted_max);
         let parts = all * u64::from(PARTS) / (chosen.len() as u64).max(1);
         let numbers = chosen.into_iter().map(|(_, number)| number).collect();
-        Ok(Sample { side: self, numbers, parts: u32::try_from(parts).unwrap_or(u32::MAX) })
+        Ok(ProgramSample { side: self, numbers, parts: u32::try_from(parts).unwrap_or(u32::MAX) })
     }
 }
 
 /// Programs of a sample. A sampled program represents several programs.
-struct Sample<'a> {
+struct ProgramSample<'a> {
     side: &'a Programs,
     numbers: Vec<u64>,
     /// The weight of a sampled program, in [`PARTS`]-ths of a program.
     parts: u32,
 }
 
-impl Sample<'_> {
+impl ProgramSample<'_> {
     /// Returns the number of tokens of the sampled programs.
     fn tokens(&self) -> Result<u64> {
         let mut tokens = 0;
@@ -106,14 +111,14 @@ impl Sample<'_> {
 }
 
 /// The scores of pairs within one index, or across two.
-pub(super) struct Scores {
+pub(super) struct PairScores {
     a: Programs,
     /// The programs of the second index. `None` if there is only one index.
     b: Option<Programs>,
     run_weights: RunWeights,
 }
 
-impl Scores {
+impl PairScores {
     /// Reads the programs to pair, within one index or across two. The first `new` programs of the
     /// first index are sampled apart from the remaining programs.
     ///
@@ -124,8 +129,8 @@ impl Scores {
         (texts, new): (ScoredTexts, u64),
         threads: usize,
         stop: &Stop,
-    ) -> Result<Scores> {
-        Scores::with_sample((texts, new), COUNTED_MAX, threads, stop)
+    ) -> Result<PairScores> {
+        PairScores::with_sample((texts, new), COUNTED_MAX, threads, stop)
     }
 
     fn with_sample(
@@ -133,7 +138,7 @@ impl Scores {
         counted_max: usize,
         threads: usize,
         stop: &Stop,
-    ) -> Result<Scores> {
+    ) -> Result<PairScores> {
         if !has_scores(texts.a.searcher()) || !has_scores(texts.other().searcher()) {
             return Err(Error::argument("rank", no_scores(&texts)));
         }
@@ -147,20 +152,20 @@ impl Scores {
         if let Some(b) = &b {
             samples.push(b.sample(0..b.numbering.end(), counted_max, stop)?);
         }
-        let tokens = samples.iter().map(Sample::tokens).sum::<Result<u64>>()?;
+        let tokens = samples.iter().map(ProgramSample::tokens).sum::<Result<u64>>()?;
         let mut frequencies = RunFrequencies::new(tokens);
         for sample in &samples {
             sample.count(&mut frequencies, threads, stop)?;
         }
         drop(samples);
-        Ok(Scores { a, b, run_weights: frequencies.weights() })
+        Ok(PairScores { a, b, run_weights: frequencies.weights() })
     }
 
-    fn program(&self, side: &Programs, address: DocAddress, stop: &Stop) -> Result<Program> {
+    fn program(&self, side: &Programs, address: DocAddress, stop: &Stop) -> Result<ScoredProgram> {
         let runs = side.texts.runs(address, stop)?;
         let weight = &side.weights[side.numbering.number(address) as usize];
         let weight = *weight.get_or_init(|| self.run_weights.of(&runs));
-        Ok(Program { runs, weight })
+        Ok(ScoredProgram { runs, weight })
     }
 
     /// Returns the score of a pair, from 0 to 1.

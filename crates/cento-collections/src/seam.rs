@@ -270,7 +270,7 @@ fn is_within_word(mark: char, next: Option<char>) -> bool {
 }
 
 /// A cut that grows mark by mark, with the text around it.
-struct Sides<'a> {
+struct SeamSides<'a> {
     text: &'a str,
     within: Range<usize>,
     cut: Range<usize>,
@@ -284,7 +284,7 @@ struct Sides<'a> {
 fn with_marks(text: &str, within: &Range<usize>, cut: &Range<usize>) -> Range<usize> {
     let (unopened, unclosed) = unmatched(&text[cut.clone()]);
     let within = within.clone();
-    let mut sides = Sides { text, within, cut: cut.clone(), unclosed, unopened };
+    let mut sides = SeamSides { text, within, cut: cut.clone(), unclosed, unopened };
     while let Some(wider) = sides.wider() {
         sides.cut = wider;
     }
@@ -320,7 +320,7 @@ fn unmatched(passage: &str) -> (Vec<char>, Vec<char>) {
     (unopened, unclosed)
 }
 
-impl Sides<'_> {
+impl SeamSides<'_> {
     /// Returns the cut with one more mark on either side, or with a pair of marks around it.
     fn wider(&mut self) -> Option<Range<usize>> {
         let left = &self.text[self.within.start..self.cut.start];

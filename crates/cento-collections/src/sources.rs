@@ -30,7 +30,7 @@ use cento_text::text::Tokens;
 
 /// Documents that share passages with one document.
 #[derive(Debug, Default)]
-struct Reused {
+struct ReusingDocuments {
     sources: Vec<SourceRanges>,
     /// Whether a comparison was cut short, so that sources may be missing.
     is_cut: bool,
@@ -89,8 +89,8 @@ impl Pairs {
 ///
 /// Only the first document of a pair gets ranges, because the matched words of a passage are known
 /// for the first document only.
-fn reused_in(pairs: &[SymmetricPair]) -> BTreeMap<&str, Reused> {
-    let mut all: BTreeMap<&str, Reused> = BTreeMap::new();
+fn reused_in(pairs: &[SymmetricPair]) -> BTreeMap<&str, ReusingDocuments> {
+    let mut all: BTreeMap<&str, ReusingDocuments> = BTreeMap::new();
     for SymmetricPair { pair, .. } in pairs {
         let news = [(&pair.a, &pair.index_a), (&pair.b, &pair.index_b)];
         if pair.passages_complete == Some(false) {
@@ -165,7 +165,7 @@ impl<'a> SourceSearch<'a> {
         let document = snapshot.document(address)?;
         let text = document.text.unwrap_or_default();
         let firsts = self.firsts.get(document.id.as_str()).map_or(&[][..], Vec::as_slice);
-        let Reused { sources, is_cut } = self.reused(address, &text, firsts)?;
+        let ReusingDocuments { sources, is_cut } = self.reused(address, &text, firsts)?;
         let mut tokens = Tokens::default();
         snapshot.config().analyzer.of_passages().analyze(&text, &mut tokens, stop)?;
         let boilerplate = match self.join.searcher.boilerplate() {
@@ -177,11 +177,16 @@ impl<'a> SourceSearch<'a> {
     }
 
     /// Finds the text that the document at `address` shares with its candidates, and with `news`.
-    fn reused(&self, address: DocAddress, text: &str, news: &[DocAddress]) -> Result<Reused> {
+    fn reused(
+        &self,
+        address: DocAddress,
+        text: &str,
+        news: &[DocAddress],
+    ) -> Result<ReusingDocuments> {
         let Join { options, stop, .. } = self.join;
         let tokens_min = options.min_passage.unwrap_or(0);
         let mut texts = self.join.texts()?;
-        let mut reused = Reused::default();
+        let mut reused = ReusingDocuments::default();
         let mut news = news.to_vec();
         for found in self.candidates(address, text)? {
             let mut in_vain = 0;
@@ -241,7 +246,12 @@ impl<'a> SourceSearch<'a> {
     }
 
     /// Adds the matched words of the passages with document `other`.
-    fn add(&self, reused: &mut Reused, other: DocAddress, passages: &Passages) -> Result<()> {
+    fn add(
+        &self,
+        reused: &mut ReusingDocuments,
+        other: DocAddress,
+        passages: &Passages,
+    ) -> Result<()> {
         reused.is_cut |= !passages.complete;
         let found = passages.found.iter().filter(|passage| passage.unit == Unit::Bytes);
         let ranges: Vec<_> = found.flat_map(|passage| passage.matched_in_a()).copied().collect();

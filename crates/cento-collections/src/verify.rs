@@ -56,8 +56,8 @@ pub(super) fn check_all_words(searcher: &Searcher, are_at_hand: bool) -> Result<
 }
 
 /// A document that is compared with documents of an index.
-pub(super) struct Own<'a> {
-    source: Source<'a>,
+pub(super) struct ComparedDocument<'a> {
+    source: TextSource<'a>,
     keys: &'a [u64],
     pub size: Size,
     /// The runs of the text, read when first needed.
@@ -65,12 +65,12 @@ pub(super) struct Own<'a> {
 }
 
 /// Where the text and the signature of a document come from.
-enum Source<'a> {
+enum TextSource<'a> {
     Stored { searcher: &'a Searcher, address: DocAddress, runs: Option<&'a StoredRuns<'a>> },
     Signed { signed: &'a SignedDocument, maker: Option<&'a RunMaker> },
 }
 
-impl<'a> Own<'a> {
+impl<'a> ComparedDocument<'a> {
     /// Creates a stored document with these keys.
     ///
     /// # Errors
@@ -80,10 +80,10 @@ impl<'a> Own<'a> {
         keys: &'a [u64],
         sampling: Sampling,
         runs: Option<&'a StoredRuns<'a>>,
-    ) -> Result<Own<'a>> {
+    ) -> Result<ComparedDocument<'a>> {
         let size = searcher.size_by(sampling, address, keys.len() as u32)?;
-        let source = Source::Stored { searcher, address, runs };
-        Ok(Own { source, keys, size, runs: None })
+        let source = TextSource::Stored { searcher, address, runs };
+        Ok(ComparedDocument { source, keys, size, runs: None })
     }
 
     /// Creates a document that is not in an index yet, with these keys.
@@ -92,10 +92,10 @@ impl<'a> Own<'a> {
         keys: &'a [u64],
         sampling: Sampling,
         maker: Option<&'a RunMaker>,
-    ) -> Own<'a> {
+    ) -> ComparedDocument<'a> {
         let size = sampling.size(keys.len() as u32, || Ok::<_, ()>(signed.token_count));
         let size = size.expect("the number of tokens is known");
-        Own { source: Source::Signed { signed, maker }, keys, size, runs: None }
+        ComparedDocument { source: TextSource::Signed { signed, maker }, keys, size, runs: None }
     }
 
     pub fn keys(&self) -> &'a [u64] {
@@ -110,10 +110,10 @@ impl<'a> Own<'a> {
     pub fn runs(&mut self, stop: &Stop) -> Result<Option<Arc<RunSet>>> {
         if self.runs.is_none() {
             self.runs = match &self.source {
-                Source::Stored { runs, address, .. } => {
+                TextSource::Stored { runs, address, .. } => {
                     runs.map(|runs| runs.of(*address, stop)).transpose()?
                 }
-                Source::Signed { signed, maker } => {
+                TextSource::Signed { signed, maker } => {
                     let runs = maker.map(|maker| maker.of_text(&signed.document.text, stop));
                     runs.transpose()?.map(Arc::new)
                 }
@@ -171,8 +171,8 @@ impl<'a> Own<'a> {
     }
 
     /// Supplies the runs of the text, if known already.
-    pub fn with_runs(self, runs: Option<Arc<RunSet>>) -> Own<'a> {
-        Own { runs, ..self }
+    pub fn with_runs(self, runs: Option<Arc<RunSet>>) -> ComparedDocument<'a> {
+        ComparedDocument { runs, ..self }
     }
 
     /// Begins to estimate the similarity with documents of `searched`.
@@ -181,13 +181,13 @@ impl<'a> Own<'a> {
         'a: 'b,
     {
         match &self.source {
-            Source::Stored { searcher, address, .. } => {
+            TextSource::Stored { searcher, address, .. } => {
                 let snapshot = searcher.snapshot();
                 let tokens = snapshot.segment(*address).signatures.document(address.doc)?.tokens;
                 let signature = snapshot.signature(*address, stop)?;
                 Ok(searched.estimates((tokens, &signature), self.keys, stop))
             }
-            Source::Signed { signed, .. } => {
+            TextSource::Signed { signed, .. } => {
                 let own = (signed.token_count, &signed.signature[..]);
                 Ok(searched.estimates(own, self.keys, stop))
             }
@@ -264,7 +264,7 @@ impl<'a> Verification<'a> {
     /// The errors of [`with`](Self::with).
     pub fn is_evident(
         &self,
-        own: &mut Own<'_>,
+        own: &mut ComparedDocument<'_>,
         (address, least): (DocAddress, f64),
         stop: &Stop,
     ) -> Result<bool> {
@@ -286,7 +286,7 @@ impl<'a> Verification<'a> {
     /// `stop`.
     pub fn with<'b>(
         &mut self,
-        own: &mut Own<'b>,
+        own: &mut ComparedDocument<'b>,
         (found, size): (Neighbour, Size),
         stop: &'a Stop,
     ) -> Result<Similarity>

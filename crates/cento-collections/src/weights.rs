@@ -13,9 +13,9 @@ use cento_api::error::Result;
 use cento_text::runtime::Stop;
 
 /// Finds the documents that share at least `overlap_min` of the keys and, with weights, at least
-/// `share_min` of their weight. See [`Weights::neighbours`] and [`Searcher::neighbours`].
+/// `share_min` of their weight. See [`DocumentWeights::neighbours`] and [`Searcher::neighbours`].
 pub(super) fn candidates(
-    (searched, weights): (&Searcher, Option<&Weights<'_>>),
+    (searched, weights): (&Searcher, Option<&DocumentWeights<'_>>),
     keys: &[u64],
     (overlap_min, share_min): (u32, f64),
     max_df: Option<MaxDf>,
@@ -30,7 +30,7 @@ pub(super) fn candidates(
     Ok(found.into_iter().map(|(found, weights)| (found, Some(weights))).collect())
 }
 
-pub(super) struct Weights<'a> {
+pub(super) struct DocumentWeights<'a> {
     searcher: &'a Searcher,
     weigh: Weigh,
     numbering: Numbering,
@@ -39,15 +39,15 @@ pub(super) struct Weights<'a> {
     known: Vec<AtomicU64>,
 }
 
-impl<'a> Weights<'a> {
-    pub(super) fn new(searcher: &'a Searcher) -> Weights<'a> {
-        Weights::by(searcher, Weigh::new(searcher.snapshot()))
+impl<'a> DocumentWeights<'a> {
+    pub(super) fn new(searcher: &'a Searcher) -> DocumentWeights<'a> {
+        DocumentWeights::by(searcher, Weigh::new(searcher.snapshot()))
     }
 
-    pub(super) fn by(searcher: &'a Searcher, weigh: Weigh) -> Weights<'a> {
+    pub(super) fn by(searcher: &'a Searcher, weigh: Weigh) -> DocumentWeights<'a> {
         let numbering = Numbering::new(searcher.snapshot());
         let known = (0..numbering.end()).map(|_| AtomicU64::new(0)).collect();
-        Weights { searcher, weigh, numbering, known }
+        DocumentWeights { searcher, weigh, numbering, known }
     }
 
     /// Returns the documents that share at least `overlap_min` of the keys and `share_min` of their

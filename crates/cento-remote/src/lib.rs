@@ -110,7 +110,7 @@ impl std::fmt::Debug for Watch<'_> {
 /// The result of a push.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
-pub struct Pushed {
+pub struct PushResult {
     /// The number of the manifest that now equals the index.
     pub manifest: u64,
     /// Whether the push made the manifest. Otherwise the store already had the commit.
@@ -128,7 +128,7 @@ pub struct Pushed {
 /// The result of a pull.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
-pub struct Pulled {
+pub struct PullResult {
     /// The number of the pulled manifest.
     pub manifest: u64,
     /// Whether the pull changed the index. Otherwise the index already equaled the manifest.
@@ -213,7 +213,7 @@ pub struct ListedCommit {
 /// The result of applying a retention.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
-pub struct Retained {
+pub struct RetentionResult {
     /// The number of manifests that stay.
     pub manifests: usize,
     /// The number of removed manifests.

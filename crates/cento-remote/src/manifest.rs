@@ -181,7 +181,7 @@ struct ManifestJson {
 
 /// The fields that all versions of the layout have.
 #[derive(Deserialize)]
-struct Version {
+struct LayoutVersion {
     cento_manifest: u32,
 }
 
@@ -266,7 +266,8 @@ impl Manifest {
         if bytes[at + DIGEST_MEMBER.len()..] != *digest.as_bytes() {
             return Err(damage("it does not match its digest".into()));
         }
-        let version: Version = serde_json::from_slice(&json).map_err(|e| damage(e.to_string()))?;
+        let version: LayoutVersion =
+            serde_json::from_slice(&json).map_err(|e| damage(e.to_string()))?;
         // A valid manifest of another version is not damaged, and must not be replaced as if it
         // were.
         if version.cento_manifest != FORMAT {

@@ -19,7 +19,7 @@ use crate::manifest::{Manifest, Part, PartDigest, StoredFile};
 use crate::origin::{Origin, Turn};
 use crate::store::Store;
 use crate::withdrawn;
-use crate::{Progress, Pulled, Remote, Watch};
+use crate::{Progress, PullResult, Remote, Watch};
 use cento::index::{FileList, ListedFile, Receiver};
 use cento::{ConflictKind, Error, LockWait, Reason, Result};
 
@@ -72,7 +72,7 @@ impl Remote {
     /// written ([`Error::Locked`]), or contains files that do not belong to an index.
     /// [`Error::Conflict`] when the manifest is removed meanwhile. In all these cases the index in
     /// `dir` is unchanged. [`Error::Cancelled`].
-    pub fn pull(&self, dir: &Path, options: &PullOptions, watch: Watch<'_>) -> Result<Pulled> {
+    pub fn pull(&self, dir: &Path, options: &PullOptions, watch: Watch<'_>) -> Result<PullResult> {
         // Nothing is created in `dir` for a store without an index.
         let manifest = self.store.block(async {
             self.store.check_layout().await?;
@@ -99,12 +99,12 @@ impl Remote {
         if !options.force {
             self.store.block(withdrawn::check_directory(&self.store, &receiver, &manifest))?;
         }
-        let mut pulled = Pulled {
+        let mut pulled = PullResult {
             manifest: manifest.number,
             is_new: receiver.current() != Some(&manifest.list),
             documents: manifest.list.documents(),
             watches: manifest.watches,
-            ..Pulled::default()
+            ..PullResult::default()
         };
         let missing = self.missing(&receiver, &manifest, options, &mut pulled)?;
         pulled.files = missing.len();
@@ -151,11 +151,11 @@ impl Remote {
         receiver: &Receiver,
         manifest: &'a Manifest,
         options: &PullOptions,
-        pulled: &mut Pulled,
+        pulled: &mut PullResult,
     ) -> Result<BTreeMap<&'a str, &'a StoredFile>> {
         let dir = receiver.path();
         let elsewhere = options.reuse.as_deref().and_then(|reuse| {
-            let opened = Elsewhere::open(reuse);
+            let opened = OtherIndex::open(reuse);
             opened.inspect_err(|error| log::warn!("no files are linked from there: {error}")).ok()
         });
         let mut missing = BTreeMap::new();
@@ -173,7 +173,7 @@ impl Remote {
             }
             // Files in the list stay in place, because readers look for them there.
             let is_there = current.is_some() && is_whole(&path, name, file, wanted);
-            let link = |elsewhere: &Elsewhere| {
+            let link = |elsewhere: &OtherIndex| {
                 let from = elsewhere.dir.join(name);
                 identity(&elsewhere.list, name) == wanted
                     && is_whole(&from, name, file, wanted)
@@ -195,16 +195,16 @@ impl Remote {
 }
 
 /// Another index, as a source of files.
-struct Elsewhere {
+struct OtherIndex {
     dir: PathBuf,
     list: FileList,
 }
 
-impl Elsewhere {
-    fn open(dir: &Path) -> Result<Elsewhere> {
+impl OtherIndex {
+    fn open(dir: &Path) -> Result<OtherIndex> {
         let path = dir.join("meta.json");
         let list = std::fs::read(&path).map_err(|e| Error::io("read", &path, e))?;
-        Ok(Elsewhere { dir: dir.to_owned(), list: FileList::parse(list)? })
+        Ok(OtherIndex { dir: dir.to_owned(), list: FileList::parse(list)? })
     }
 }
 

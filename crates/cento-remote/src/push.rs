@@ -15,7 +15,7 @@ use futures_util::stream::{self, StreamExt, TryStreamExt};
 use crate::manifest::{Base, Manifest, PartDigest, StoredFile};
 use crate::origin::{Origin, Turn};
 use crate::store::{Store, TRIES, pause};
-use crate::{Progress, Pushed, Remote, Watch, outrun, place};
+use crate::{Progress, PushResult, Remote, Watch, outrun, place};
 use cento::index::OpenCommit;
 use cento::runtime::replace;
 use cento::{ConflictKind, Corruption, Error, Index, Result};
@@ -39,7 +39,7 @@ impl Default for PushOptions {
 }
 
 /// The state that all parts in transfer share.
-struct Sending<'a> {
+struct PushProgress<'a> {
     store: &'a Store,
     commit: &'a OpenCommit,
     sent: AtomicU64,
@@ -64,7 +64,12 @@ impl Remote {
     /// that manifest is damaged. Nothing is changed then, and the index loses nothing. When the
     /// store has no conditional writes, or cannot be read or written. When a file of the index is
     /// damaged. [`Error::Cancelled`].
-    pub fn push(&self, index: &Index, options: &PushOptions, watch: Watch<'_>) -> Result<Pushed> {
+    pub fn push(
+        &self,
+        index: &Index,
+        options: &PushOptions,
+        watch: Watch<'_>,
+    ) -> Result<PushResult> {
         let _turn = Turn::wait(index.path(), watch.stop)?;
         let commit = index.open_commit()?;
         // After a power cut, a commit in the store must not be lost here.
@@ -84,7 +89,7 @@ async fn push(
     dir: &Path,
     options: &PushOptions,
     watch: Watch<'_>,
-) -> Result<(Manifest, Pushed)> {
+) -> Result<(Manifest, PushResult)> {
     let number = store.current().await?;
     if number == 0 {
         place::check_outside(store.url(), dir)?;
@@ -109,7 +114,7 @@ async fn push(
             Err(error) => return Err(error),
         },
     };
-    let mut pushed = Pushed { documents: commit.list().documents(), ..Pushed::default() };
+    let mut pushed = PushResult { documents: commit.list().documents(), ..PushResult::default() };
     if let Some(current) = &current {
         pushed.manifest = current.number;
         if current.list == *commit.list() {
@@ -159,7 +164,7 @@ async fn send(
     (since, before): (u64, Option<&Manifest>),
     options: &PushOptions,
     watch: Watch<'_>,
-    pushed: &mut Pushed,
+    pushed: &mut PushResult,
 ) -> Result<BTreeMap<String, StoredFile>> {
     let mut files = BTreeMap::new();
     let mut new = Vec::new();
@@ -179,7 +184,7 @@ async fn send(
         add(name, commit.table().len() as u64, known);
     }
     pushed.files = new.len();
-    let sending = Sending {
+    let sending = PushProgress {
         store,
         commit,
         sent: AtomicU64::new(0),
@@ -212,7 +217,7 @@ async fn send(
     Ok(files)
 }
 
-impl Sending<'_> {
+impl PushProgress<'_> {
     /// Puts a part, unless the store has the part.
     async fn part(
         &self,

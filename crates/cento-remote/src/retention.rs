@@ -14,7 +14,7 @@ use object_store::path::Path;
 use crate::listing;
 use crate::manifest::{PARTS, since_of};
 use crate::store::Store;
-use crate::{Remote, Retained, is_unreadable, micros};
+use crate::{Remote, RetentionResult, is_unreadable, micros};
 use cento::Result;
 
 /// Which manifests to keep. The current manifest is always kept.
@@ -44,7 +44,7 @@ impl Remote {
     ///
     /// # Errors
     /// When there is no index, or the store cannot be read or written.
-    pub fn retain(&self, retention: &Retention) -> Result<Retained> {
+    pub fn retain(&self, retention: &Retention) -> Result<RetentionResult> {
         self.store.block(async {
             self.store.check_layout().await?;
             retain(&self.store, retention).await
@@ -52,13 +52,13 @@ impl Remote {
     }
 }
 
-async fn retain(store: &Store, retention: &Retention) -> Result<Retained> {
+async fn retain(store: &Store, retention: &Retention) -> Result<RetentionResult> {
     let manifests = store.dated_manifests().await?;
-    let Some(&(current, pushed)) = manifests.last() else { return Ok(Retained::default()) };
+    let Some(&(current, pushed)) = manifests.last() else { return Ok(RetentionResult::default()) };
     let now = store.now().await?.max(pushed);
     let oldest = now.saturating_sub(micros(retention.keep_min_age.max(retention.keep_for)));
     let newest = manifests.len().saturating_sub(retention.keep.max(1));
-    let mut retained = Retained::default();
+    let mut retained = RetentionResult::default();
     for (&(number, _), &(_, replaced)) in manifests.iter().zip(&manifests[1..]).take(newest) {
         // A pull may have begun with a manifest until it was replaced.
         if replaced <= oldest {
@@ -67,7 +67,7 @@ async fn retain(store: &Store, retention: &Retention) -> Result<Retained> {
     }
     // Read after the removals, so that a restored copy of a removed manifest is included, or its
     // restore fails.
-    let Named { paths, manifests, damaged } = Named::read(store).await?;
+    let KeptParts { paths, manifests, damaged } = KeptParts::read(store).await?;
     (retained.manifests, retained.damaged) = (manifests, damaged);
     if !retained.damaged.is_empty() {
         return Ok(retained);
@@ -95,16 +95,16 @@ fn is_over(part: &ObjectMeta, current: u64) -> bool {
 }
 
 /// The parts that the manifests of a store list.
-struct Named {
+struct KeptParts {
     paths: BTreeSet<Path>,
     manifests: usize,
     /// The manifests that cannot be read, whose parts are unknown.
     damaged: Vec<u64>,
 }
 
-impl Named {
-    async fn read(store: &Store) -> Result<Named> {
-        let mut named = Named { paths: BTreeSet::new(), manifests: 0, damaged: Vec::new() };
+impl KeptParts {
+    async fn read(store: &Store) -> Result<KeptParts> {
+        let mut named = KeptParts { paths: BTreeSet::new(), manifests: 0, damaged: Vec::new() };
         for number in store.manifests().await? {
             match store.manifest_if_there(number).await {
                 Ok(None) => continue,
@@ -127,7 +127,7 @@ pub async fn unnamed_parts(store: &Store) -> Result<u64> {
     let Some(&current) = store.manifests().await?.last() else { return Ok(0) };
     // Reads the current number first, so that a push meanwhile makes no part look unlisted: such a
     // push started from this manifest or a later one.
-    let named = Named::read(store).await?;
+    let named = KeptParts::read(store).await?;
     let mut unnamed = 0;
     let count = async |part: ObjectMeta| {
         unnamed += u64::from(is_over(&part, current) && !named.paths.contains(&part.location));

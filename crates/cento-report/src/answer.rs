@@ -9,11 +9,11 @@ use cento_collections::Scope;
 use cento_collections::pairs::PairReport;
 
 use crate::group::Group;
-use crate::pairs::{Joined, named};
+use crate::pairs::{DescribedPairs, named};
 use crate::parted_text::PartedText;
-use crate::reuse::{Counting, Place, ReuseSource, Searched};
+use crate::reuse::{Counting, MeasuredDocument, Place, ReuseSource};
 
-impl Searched {
+impl MeasuredDocument {
     /// Takes the answer to a search for `text`, with passages. `text_of` reads the text of a source
     /// by its id, and returns `None` for a text that is not stored. `analyzer` is the analyzer of
     /// the index.
@@ -26,7 +26,7 @@ impl Searched {
         answer: &Answer,
         mut text_of: impl FnMut(&str) -> Result<Option<PartedText>>,
         analyzer: &Analyzer,
-    ) -> Result<Searched> {
+    ) -> Result<MeasuredDocument> {
         let mut passages = answer.hits.iter().flat_map(|hit| hit.passages.iter().flatten());
         // Without stored texts, passages are ranges of tokens.
         let mut tokens = Tokens::default();
@@ -50,11 +50,11 @@ impl Searched {
         }
         let counting = Counting { boilerplate, tokens, common, cited: marked };
         let &Answer { more, complete, .. } = answer;
-        Ok(Searched { name, text, sources, counting, more, complete })
+        Ok(MeasuredDocument { name, text, sources, counting, more, complete })
     }
 }
 
-impl Joined {
+impl DescribedPairs {
     /// Takes pairs of an index with their similarities, and reads the texts to show, and missing
     /// passages. A document of a union is named with its index. The last pairs are dropped if all
     /// pairs would take more than about `bytes_max` bytes of memory. `scope` determines the groups
@@ -68,7 +68,7 @@ impl Joined {
         scope: &Scope,
         stop: &Stop,
         bytes_max: usize,
-    ) -> Result<Joined> {
+    ) -> Result<DescribedPairs> {
         let snapshot = searcher.snapshot();
         let (mut texts, mut boilerplate) = (HashMap::new(), HashMap::new());
         let mut groups: HashMap<String, Option<Group>> = HashMap::new();
@@ -107,7 +107,7 @@ impl Joined {
         }
         pairs.truncate(shown);
         let groups = groups.into_iter().filter_map(|(name, group)| Some((name, group?))).collect();
-        Ok(Joined { pairs, texts, boilerplate, groups, ..Joined::default() })
+        Ok(DescribedPairs { pairs, texts, boilerplate, groups, ..DescribedPairs::default() })
     }
 }
 
@@ -188,10 +188,16 @@ mod tests {
         let found = pairs(&searcher, &PairOptions::default()).most_similar().unwrap();
         let shown = |bytes_max: usize| {
             let pairs = found.pairs.iter().map(|found| (found.pair.clone(), found.symmetric));
-            Joined::read(pairs.collect(), &searcher, &Scope::Everywhere, Stop::NEVER, bytes_max)
-                .unwrap()
-                .pairs
-                .len()
+            DescribedPairs::read(
+                pairs.collect(),
+                &searcher,
+                &Scope::Everywhere,
+                Stop::NEVER,
+                bytes_max,
+            )
+            .unwrap()
+            .pairs
+            .len()
         };
         let pair = 2 * TEXT_TIMES * (text.len() + 2) + PASSAGE_BYTES;
         assert_eq!([0, pair - 1, pair, usize::MAX].map(shown), [0, 0, 1, 3]);

@@ -46,13 +46,13 @@ pub use network::Network;
 #[doc(hidden)]
 pub use number::{count, counted, decimals, percent, shown_of, similarity};
 pub use omission::{NotCompared, warnings};
-pub use pairs::{Joined, Member, PairEntry, PairsReport, SYMMETRIC_MEASURE, named};
+pub use pairs::{DescribedPairs, Member, PairEntry, PairsReport, SYMMETRIC_MEASURE, named};
 #[cfg(feature = "parquet")]
 pub use parquet_rows::ParquetRows;
 pub use parted_text::PartedText;
 pub use reuse::{
-    CountUnit, Counting, DocumentReport, Excluded, Place, ReuseReport, ReuseSource, Searched,
-    Source,
+    CountUnit, Counting, DocumentReport, ExcludedUnits, MeasuredDocument, Place, ReuseReport,
+    ReuseSource, Source,
 };
 pub use rows::{CellType, Delimiter, Rows};
 pub use run::{IndexState, Run};

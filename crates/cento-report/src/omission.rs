@@ -1,7 +1,7 @@
 //! Inputs that are missing from the numbers of a report, with the reasons.
 
 use cento::Analyzer;
-use cento::Unseen;
+use cento::UnseenText;
 use cento_collections::most_similar::NothingLeft;
 use serde::{Deserialize, Serialize};
 
@@ -20,7 +20,7 @@ const ONLY_BOILERPLATE: &str =
 
 /// Returns the warnings about a text for its reader.
 #[must_use]
-pub fn warnings(name: &str, unseen: &Unseen) -> Vec<NotCompared> {
+pub fn warnings(name: &str, unseen: &UnseenText) -> Vec<NotCompared> {
     unseen.warnings().into_iter().map(|what| NotCompared::new(name, what)).collect()
 }
 

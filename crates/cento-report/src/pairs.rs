@@ -141,7 +141,7 @@ pub const SYMMETRIC_MEASURE: &str =
 
 /// Found pairs, and the known data of their documents.
 #[derive(Debug, Clone, Default)]
-pub struct Joined {
+pub struct DescribedPairs {
     /// The number of documents that were compared.
     pub compared: u64,
     /// The definition of the similarities, for the reader.
@@ -178,8 +178,10 @@ impl PairsReport {
     /// names. The numbers of documents and groups follow the similarity of pairs, then the numbers
     /// of words. The numbers of parts follow their places, and other inputs are numbered too.
     #[must_use]
-    pub fn new(run: Run, joined: Joined, anonymous: bool) -> PairsReport {
-        let Joined { compared, measure, histogram, pairs, mut texts, mut boilerplate, .. } = joined;
+    pub fn new(run: Run, joined: DescribedPairs, anonymous: bool) -> PairsReport {
+        let DescribedPairs {
+            compared, measure, histogram, pairs, mut texts, mut boilerplate, ..
+        } = joined;
         let (total, limit_option) = (joined.total.max(pairs.len() as u64), joined.limit_option);
         let run = if anonymous { run.without_names() } else { run };
         let mut not_compared = joined.not_compared;
@@ -371,13 +373,20 @@ pub(crate) mod tests {
         (serde_json::from_value(report).unwrap(), similarity)
     }
 
-    pub(crate) fn joined(pairs: Vec<(PairReport, f64)>) -> Joined {
+    pub(crate) fn joined(pairs: Vec<(PairReport, f64)>) -> DescribedPairs {
         let ids = pairs.iter().flat_map(|(pair, _)| [pair.a.clone(), pair.b.clone()]);
         let texts = ids.map(|id| (id, "one two".into())).collect();
         let histogram = Some(Histogram { none: 6, ..Histogram::default() });
         let total = pairs.len() as u64;
-        let joined = Joined { compared: 5, histogram, pairs, total, texts, ..Joined::default() };
-        Joined { measure: "similarity".into(), limit_option: "--limit", ..joined }
+        let joined = DescribedPairs {
+            compared: 5,
+            histogram,
+            pairs,
+            total,
+            texts,
+            ..DescribedPairs::default()
+        };
+        DescribedPairs { measure: "similarity".into(), limit_option: "--limit", ..joined }
     }
 
     #[test]
@@ -497,7 +506,7 @@ pub(crate) mod tests {
 
     #[test]
     fn a_list_that_is_cut_says_of_how_many_it_is() {
-        let cut = || Joined { total: 1180, ..joined(vec![pair("a", "b", 0.9)]) };
+        let cut = || DescribedPairs { total: 1180, ..joined(vec![pair("a", "b", 0.9)]) };
         let report = PairsReport::new(Run::new("pairs"), cut(), false);
         let json = serde_json::to_value(&report).unwrap();
         assert_eq!((&json["total"], &json["more"]), (&json!(1180), &json!(true)));
@@ -516,8 +525,10 @@ pub(crate) mod tests {
             ]
         };
         let all = |anonymous| {
-            let found =
-                Joined { not_compared: not_compared(), ..joined(vec![pair("x", "y", 0.9)]) };
+            let found = DescribedPairs {
+                not_compared: not_compared(),
+                ..joined(vec![pair("x", "y", 0.9)])
+            };
             let report = PairsReport::new(Run::new("pairs"), found, anonymous);
             [report.html(), serde_json::to_string(&report).unwrap(), report.csv().unwrap()]
         };

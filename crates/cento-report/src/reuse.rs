@@ -30,7 +30,7 @@ pub struct ReuseReport {
 
 /// A document before its shares are computed.
 #[derive(Debug, Clone)]
-pub struct Searched {
+pub struct MeasuredDocument {
     /// The name for the reader.
     pub name: String,
     /// The whole text.
@@ -212,7 +212,7 @@ pub struct DocumentReport {
     /// Hits of the search that are not sources, because none of their passages counts.
     pub without_passages: u64,
     /// The number of characters or tokens that do not count, by reason.
-    pub excluded: Excluded,
+    pub excluded: ExcludedUnits,
     /// Whether further documents share fingerprints and may be sources. The search dropped them
     /// because of its limit, or because too many documents before had no passage.
     pub more: bool,
@@ -221,12 +221,12 @@ pub struct DocumentReport {
     #[serde(skip)]
     pub(crate) text: PartedText,
     #[serde(skip)]
-    pub(crate) stretches: Vec<Stretch>,
+    pub(crate) stretches: Vec<SourceStretch>,
 }
 
 /// Letters and digits, or tokens, that do not count. Each is counted once, for the first reason.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct Excluded {
+pub struct ExcludedUnits {
     /// In specified boilerplate.
     pub boilerplate: u64,
     /// In quotations, if quotations are excluded.
@@ -265,7 +265,7 @@ pub struct Source {
 
 /// A stretch of the text, within a part, that the same sources have.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Stretch {
+pub(crate) struct SourceStretch {
     pub range: Range<u32>,
     /// The sources, by their places in cover order, each with its first passage at the stretch.
     pub sources: Vec<(u32, u32)>,
@@ -279,7 +279,11 @@ impl ReuseReport {
     ///
     /// # Errors
     /// When a passage is not in the text of its document or source.
-    pub fn new(run: Run, searched: Vec<Searched>, without: &[CitedPart]) -> Result<ReuseReport> {
+    pub fn new(
+        run: Run,
+        searched: Vec<MeasuredDocument>,
+        without: &[CitedPart],
+    ) -> Result<ReuseReport> {
         let report = |searched| DocumentReport::new(searched, without);
         let documents = searched.into_iter().map(report).collect::<Result<_>>()?;
         Ok(ReuseReport { run, documents, not_compared: Vec::new(), warnings: Vec::new() })
@@ -299,8 +303,8 @@ impl DocumentReport {
     ///
     /// # Errors
     /// When a passage is not in the text of its document or source.
-    pub fn new(searched: Searched, without: &[CitedPart]) -> Result<DocumentReport> {
-        let Searched { name, text, sources, counting, more, complete } = searched;
+    pub fn new(searched: MeasuredDocument, without: &[CitedPart]) -> Result<DocumentReport> {
+        let MeasuredDocument { name, text, sources, counting, more, complete } = searched;
         for found in &sources {
             check(&name, &text, found)?;
         }
@@ -409,7 +413,7 @@ fn exclude(
     all: &CountedText,
     boilerplate: &Ranges,
     without: &[CitedPart],
-) -> (Excluded, Ranges, Ranges) {
+) -> (ExcludedUnits, Ranges, Ranges) {
     let of = |part| match without.contains(&part) {
         true => Ranges::new(cited(text, &[part])),
         false => Ranges::default(),
@@ -426,7 +430,7 @@ fn exclude(
     let [quotations, bibliography, of_boilerplate] =
         [0, 1, 2].map(|part| parts[part].as_slice().iter().map(counted).sum());
     let [.., boilerplate] = parts;
-    (Excluded { boilerplate: of_boilerplate, quotations, bibliography }, cut, boilerplate)
+    (ExcludedUnits { boilerplate: of_boilerplate, quotations, bibliography }, cut, boilerplate)
 }
 
 fn ranges(pairs: &[(u32, u32)]) -> Ranges {
@@ -458,7 +462,7 @@ fn stretches(
     sources: &[Source],
     cut: &Ranges,
     boilerplate: &Ranges,
-) -> Vec<Stretch> {
+) -> Vec<SourceStretch> {
     // For the beginning and the end of each passage: the place, whether it begins, the source, the
     // passage.
     let mut events: Vec<(u32, bool, u32, u32)> = Vec::new();
@@ -497,7 +501,7 @@ fn stretches(
         sources.sort_unstable();
         sources.dedup_by_key(|found| found.0);
         let range = border[0]..border[1];
-        stretches.push(Stretch { range, sources, is_excluded, is_boilerplate });
+        stretches.push(SourceStretch { range, sources, is_excluded, is_boilerplate });
     }
     stretches
 }

@@ -10,13 +10,13 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit, oneshot};
 
 use super::Settings;
 use super::body::{self, Body, Gate, declared_length};
-use super::command::{Command, QueueReservation, Reply, Unsigned};
+use super::command::{ArrivedDocuments, Command, QueueReservation, Reply};
 use super::failure::Failure;
 use super::follow::Following;
 use super::matching::Matching;
 use super::metrics::Metrics;
 use super::priority;
-use super::published::Published;
+use super::published::PublishedCommit;
 use super::shards::Shards;
 use super::turns::{COLLECTIONS, Client, Job, LONG_WORK, Turns};
 use super::writer::Status;
@@ -39,7 +39,7 @@ pub struct App {
     pub settings: Settings,
     pub metrics: Arc<Metrics>,
     pub status: Arc<Status>,
-    published: Arc<Published>,
+    published: Arc<PublishedCommit>,
     /// Where new commits come from.
     pub source: Source,
     /// The directory of indexes for merges, if the operator allows merges.
@@ -69,7 +69,7 @@ pub struct App {
     pub collections: Arc<Turns>,
     /// Permits for running searches. Searches without a permit wait.
     pub running: Arc<Semaphore>,
-    unsigned: Sender<Unsigned>,
+    unsigned: Sender<ArrivedDocuments>,
     commands: Sender<Command>,
     /// The watches, if the service writes its index.
     pub matching: Option<Arc<Matching>>,
@@ -90,7 +90,7 @@ pub enum Source {
 
 /// The queues to the signing threads and to the writer.
 pub struct WriterChannels {
-    pub unsigned: Sender<Unsigned>,
+    pub unsigned: Sender<ArrivedDocuments>,
     pub commands: Sender<Command>,
     pub matching: Option<Arc<Matching>>,
 }
@@ -109,7 +109,7 @@ impl App {
         settings: Settings,
         metrics: Arc<Metrics>,
         status: Arc<Status>,
-        (published, source): (Arc<Published>, Source),
+        (published, source): (Arc<PublishedCommit>, Source),
         ways: WriterChannels,
         (shards, memory): (Option<Shards>, Arc<ByteBudget>),
     ) -> App {
@@ -149,7 +149,7 @@ impl App {
         settings: Settings,
         metrics: Arc<Metrics>,
         status: Arc<Status>,
-        current: (Arc<Published>, Source),
+        current: (Arc<PublishedCommit>, Source),
     ) -> App {
         // Writes are refused before any use of these channels.
         let ways =
@@ -302,7 +302,7 @@ impl App {
         let is_lines = body.is_lines();
         let (body, permit) = body.into_parts();
         let room = QueueReservation::new(permit, body.len(), self.metrics.clone());
-        let sent = self.unsigned.try_send(Unsigned { body, is_lines, commit, room, reply });
+        let sent = self.unsigned.try_send(ArrivedDocuments { body, is_lines, commit, room, reply });
         sent.map_err(turned_away)?;
         answer.await.map_err(|_| self.unanswered())?
     }

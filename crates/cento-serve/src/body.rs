@@ -47,7 +47,7 @@ const YIELD_BYTES: usize = 256 << 10;
 
 /// The form of a body.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Form {
+enum BodyForm {
     /// A single JSON value.
     Json,
     /// One JSON value per line.
@@ -59,7 +59,7 @@ enum Form {
 /// A body that has arrived completely.
 pub struct Body {
     bytes: Bytes,
-    form: Form,
+    form: BodyForm,
     /// The boundary between parts, if the body has parts.
     boundary: Option<String>,
     permit: Permit,
@@ -87,7 +87,7 @@ impl Body {
         let is_untyped = !request.headers().contains_key(header::CONTENT_TYPE);
         let encoding = Encoding::of(request.headers())?;
         let boundary = match form {
-            Form::Files => Some(boundary(request.headers())?),
+            BodyForm::Files => Some(boundary(request.headers())?),
             _ => None,
         };
         let declared = declared_length(request.headers())?;
@@ -112,17 +112,17 @@ impl Body {
 
     /// Tells whether the body is JSON lines.
     pub fn is_lines(&self) -> bool {
-        self.form == Form::Lines
+        self.form == BodyForm::Lines
     }
 
     /// Tells whether the body is in parts.
     pub fn is_files(&self) -> bool {
-        self.form == Form::Files
+        self.form == BodyForm::Files
     }
 
     /// Returns a body of JSON lines made by the service, with room for the lines.
     pub fn of_lines(lines: Vec<u8>, permit: Permit) -> Body {
-        let (form, client) = (Form::Lines, Client::default());
+        let (form, client) = (BodyForm::Lines, Client::default());
         Body { bytes: lines.into(), form, boundary: None, permit, client }
     }
 
@@ -167,7 +167,7 @@ impl Body {
     /// # Errors
     /// When the body has another form, or is not JSON of this type.
     pub fn json<T: DeserializeOwned>(&self) -> Result<T, Failure> {
-        if self.form != Form::Json {
+        if self.form != BodyForm::Json {
             return Err(Failure::unsupported(
                 "this route does not accept this type; see /openapi.json",
             ));
@@ -287,20 +287,20 @@ async fn unpack(
     Ok((bytes.into(), room))
 }
 
-fn form(headers: &HeaderMap) -> Result<Form, Failure> {
+fn form(headers: &HeaderMap) -> Result<BodyForm, Failure> {
     let has_body = headers.get(header::CONTENT_LENGTH).is_some_and(|length| length != "0")
         || headers.contains_key(header::TRANSFER_ENCODING);
     if !has_body && !headers.contains_key(header::CONTENT_TYPE) {
-        return Ok(Form::Json);
+        return Ok(BodyForm::Json);
     }
     let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
     let kind = kind.and_then(|kind| kind.split(';').next()).map(|kind| kind.trim());
     match kind.map(str::to_ascii_lowercase).as_deref() {
-        Some("application/json") => Ok(Form::Json),
+        Some("application/json") => Ok(BodyForm::Json),
         Some("application/x-ndjson" | "application/ndjson" | "application/jsonl") => {
-            Ok(Form::Lines)
+            Ok(BodyForm::Lines)
         }
-        Some("multipart/form-data") => Ok(Form::Files),
+        Some("multipart/form-data") => Ok(BodyForm::Files),
         _ => Err(no_type()),
     }
 }

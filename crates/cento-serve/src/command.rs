@@ -1,6 +1,6 @@
 //! Messages between requests, the threads that sign, and the writer.
 //!
-//! A request with documents goes to the threads of [`ingest`](crate::ingest) as [`Unsigned`], and
+//! A request with documents goes to the threads of [`ingest`](crate::ingest) as [`ArrivedDocuments`], and
 //! from there to the [`writer`](crate::writer) as a [`Command`]. Other commands go to the writer
 //! directly. A [`Reply`] returns the answer. Senders and receivers depend on this module only.
 
@@ -47,7 +47,7 @@ impl<T> Reply<T> {
 }
 
 /// Arrived documents before signing.
-pub struct Unsigned {
+pub struct ArrivedDocuments {
     /// The body of the request.
     pub body: Bytes,
     /// Whether the body is JSON lines, instead of a single document.
@@ -60,7 +60,7 @@ pub struct Unsigned {
 }
 
 /// A signed document of a request.
-pub struct Received {
+pub struct ReceivedDocument {
     /// The line of the document, from 1, if the body was JSON lines.
     pub line: Option<u64>,
     pub signed: SignedDocument,
@@ -69,7 +69,7 @@ pub struct Received {
 /// A command to the writer.
 pub enum Command {
     Add {
-        documents: Vec<Received>,
+        documents: Vec<ReceivedDocument>,
         /// The response so far, with the rejected records.
         response: AddResponse,
         /// When searches should see the documents.

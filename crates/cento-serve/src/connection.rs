@@ -23,7 +23,7 @@ use tokio_io_timeout::TimeoutStream;
 
 use super::app::App;
 use super::caller::Peer;
-use pace::{Pace, Paced};
+use pace::{Pace, PacedStream};
 
 /// How long the head of a request may take to arrive. If the time limit of a request is shorter,
 /// that limit applies. The same holds for answers.
@@ -78,7 +78,7 @@ pub async fn serve(
         stream.set_write_timeout(Some(WRITE_TIMEOUT.min(app.settings.timeout)));
         let head_max = HEAD_TIMEOUT.min(app.settings.timeout);
         let pace = Pace::new(head_max, app.settings.idle_timeout);
-        let stream = Paced::new(Box::pin(stream), pace.clone());
+        let stream = PacedStream::new(Box::pin(stream), pace.clone());
         let answers = TowerToHyperService::new(router.clone());
         let service = service_fn(move |mut request: hyper::Request<Incoming>| {
             pace.begin();

@@ -68,10 +68,10 @@ impl Encoding {
 /// Unpacks a body step by step.
 pub struct Unpacker {
     encoding: Encoding,
-    kind: Kind,
+    kind: ContentCoding,
 }
 
-enum Kind {
+enum ContentCoding {
     Gzip(Box<MultiGzDecoder<Vec<u8>>>),
     Zstd { decoder: Decoder<'static>, block: Vec<u8>, is_complete: bool },
 }
@@ -83,7 +83,7 @@ impl Unpacker {
     /// When there is no memory for a decoder.
     pub fn new(encoding: Encoding) -> Result<Unpacker, Failure> {
         let kind = match encoding {
-            Encoding::Gzip => Kind::Gzip(Box::new(MultiGzDecoder::new(Vec::new()))),
+            Encoding::Gzip => ContentCoding::Gzip(Box::new(MultiGzDecoder::new(Vec::new()))),
             Encoding::Zstd => {
                 let started = Decoder::new().and_then(|mut decoder| {
                     decoder.set_parameter(DParameter::WindowLogMax(WINDOW_LOG_MAX))?;
@@ -93,7 +93,7 @@ impl Unpacker {
                     tracing::error!(%error, "cannot start a decoder");
                     Failure::internal()
                 })?;
-                Kind::Zstd { decoder, block: vec![0; BLOCK_BYTES], is_complete: false }
+                ContentCoding::Zstd { decoder, block: vec![0; BLOCK_BYTES], is_complete: false }
             }
         };
         Ok(Unpacker { encoding, kind })
@@ -102,8 +102,8 @@ impl Unpacker {
     /// Returns the memory of a new decoder, in bytes.
     pub fn bytes(&self) -> usize {
         match self.kind {
-            Kind::Gzip(_) => GZIP_BYTES,
-            Kind::Zstd { .. } => ZSTD_BYTES,
+            ContentCoding::Gzip(_) => GZIP_BYTES,
+            ContentCoding::Zstd { .. } => ZSTD_BYTES,
         }
     }
 
@@ -112,8 +112,8 @@ impl Unpacker {
     pub fn window_bytes(&self, before: usize, more: usize) -> usize {
         let window = |unpacked: usize| unpacked.min(1 << WINDOW_LOG_MAX);
         match self.kind {
-            Kind::Gzip(_) => 0,
-            Kind::Zstd { .. } => window(before.saturating_add(more)) - window(before),
+            ContentCoding::Gzip(_) => 0,
+            ContentCoding::Zstd { .. } => window(before.saturating_add(more)) - window(before),
         }
     }
 
@@ -125,13 +125,13 @@ impl Unpacker {
     pub fn step(&mut self, packed: &mut &[u8], unpacked: &mut Vec<u8>) -> Result<(), Failure> {
         let encoding = self.encoding;
         match &mut self.kind {
-            Kind::Gzip(decoder) => {
+            ContentCoding::Gzip(decoder) => {
                 let (now, later) = packed.split_at((*packed).len().min(PACKED_BYTES));
                 decoder.write_all(now).map_err(|error| damaged(encoding, &error))?;
                 *packed = later;
                 unpacked.append(decoder.get_mut());
             }
-            Kind::Zstd { decoder, block, is_complete } => {
+            ContentCoding::Zstd { decoder, block, is_complete } => {
                 let mut input = InBuffer::around(packed);
                 let mut output = OutBuffer::around(block.as_mut_slice());
                 let hint = decoder.run(&mut input, &mut output);
@@ -155,13 +155,13 @@ impl Unpacker {
     pub fn finish(&mut self, unpacked: &mut Vec<u8>) -> Result<(), Failure> {
         let encoding = self.encoding;
         match &mut self.kind {
-            Kind::Gzip(decoder) => {
+            ContentCoding::Gzip(decoder) => {
                 decoder.try_finish().map_err(|error| damaged(encoding, &error))?;
                 unpacked.append(decoder.get_mut());
                 Ok(())
             }
-            Kind::Zstd { is_complete: true, .. } => Ok(()),
-            Kind::Zstd { .. } => {
+            ContentCoding::Zstd { is_complete: true, .. } => Ok(()),
+            ContentCoding::Zstd { .. } => {
                 Err(damaged(encoding, &io::Error::other("it ends before its last frame")))
             }
         }

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use super::metrics::Metrics;
 use super::priority;
-use super::published::{Published, unlocked};
+use super::published::{PublishedCommit, unlocked};
 use cento::Stop;
 use cento::index::Index;
 use cento::{Error, Key, Result};
@@ -162,14 +162,14 @@ impl Follower {
         follow: Follow,
         key: Option<Key>,
         metrics: &Arc<Metrics>,
-    ) -> Result<(Follower, Arc<Published>, Arc<Following>)> {
+    ) -> Result<(Follower, Arc<PublishedCommit>, Arc<Following>)> {
         let Follow { upstream, interval, lag_max, .. } = follow;
         let (commit, published) = open_present(upstream.as_ref(), key.as_ref(), metrics)
             .map_or_else(
-                || -> Result<(u64, Published)> {
+                || -> Result<(u64, PublishedCommit)> {
                     let newest = upstream.newest(None)?.commit;
                     let dir = upstream.fetch(newest, None, Stop::NEVER)?;
-                    Ok((newest, Published::open(&dir, key.as_ref(), metrics)?))
+                    Ok((newest, PublishedCommit::open(&dir, key.as_ref(), metrics)?))
                 },
                 Ok,
             )?;
@@ -216,9 +216,9 @@ fn open_present(
     upstream: &dyn Upstream,
     key: Option<&Key>,
     metrics: &Metrics,
-) -> Option<(u64, Published)> {
+) -> Option<(u64, PublishedCommit)> {
     let (commit, dir) = upstream.present()?;
-    match Published::open(&dir, key, metrics) {
+    match PublishedCommit::open(&dir, key, metrics) {
         Ok(published) => Some((commit, published)),
         Err(error) => {
             tracing::warn!(%error, "the copy on this machine cannot be used; it is fetched again");
@@ -231,7 +231,7 @@ fn open_present(
 /// The state of the thread.
 struct Follows {
     upstream: Box<dyn Upstream>,
-    published: Arc<Published>,
+    published: Arc<PublishedCommit>,
     following: Arc<Following>,
     key: Option<Key>,
     metrics: Arc<Metrics>,

@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use crossbeam::channel::{Receiver, Sender, bounded};
 
-use super::command::{Command, ERRORS_MAX, Received, Unsigned};
+use super::command::{ArrivedDocuments, Command, ERRORS_MAX, ReceivedDocument};
 use super::failure::Failure;
 use super::priority;
 use cento::Error;
@@ -37,7 +37,7 @@ impl Signers {
         index: &Index,
         commands: &Sender<Command>,
         memory: &Arc<ByteBudget>,
-    ) -> cento::Result<(Signers, Sender<Unsigned>)> {
+    ) -> cento::Result<(Signers, Sender<ArrivedDocuments>)> {
         let (sender, receiver) = bounded(QUEUE_REQUESTS_MAX);
         let start = |_| {
             let (index, commands, receiver) = (index.clone(), commands.clone(), receiver.clone());
@@ -66,14 +66,14 @@ const QUEUE_REQUESTS_MAX: usize = 256;
 
 fn sign_all(
     index: &Index,
-    requests: &Receiver<Unsigned>,
+    requests: &Receiver<ArrivedDocuments>,
     commands: &Sender<Command>,
     memory: &Arc<ByteBudget>,
 ) {
     // Signing a sample determines this number, so compute the number only once.
     let bytes_a_byte = index.config().signing_bytes_a_byte();
     let signer = DocumentSigner::new(index.config(), index.faults());
-    for Unsigned { body, is_lines, commit, mut room, reply } in requests {
+    for ArrivedDocuments { body, is_lines, commit, mut room, reply } in requests {
         let started = Instant::now();
         let computing = room.metrics.computing();
         let reply = Arc::new(reply);
@@ -117,7 +117,7 @@ fn unplaced(error: Error) -> Failure {
 }
 
 /// The signed documents of a request, and the response.
-type Added = (Vec<Received>, AddResponse);
+type Added = (Vec<ReceivedDocument>, AddResponse);
 
 /// Signs the documents of a request, and reports records that are no documents. Signatures beyond
 /// `usual` bytes take memory from `memory`. A request takes all of this memory at once, because two
@@ -183,7 +183,7 @@ fn sign(
             Some(signature) if bytes <= bytes_max => {
                 let signed = signer.combine(document, signed.tokens, signature);
                 let signed = signed.map_err(Failure::from)?;
-                documents.push(Received { line, signed });
+                documents.push(ReceivedDocument { line, signed });
             }
             _ => documents = Vec::new(),
         }

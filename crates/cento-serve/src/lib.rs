@@ -75,7 +75,7 @@ use ingest::Signers;
 use matching::Matching;
 use metrics::Metrics;
 use poll::CommitPoller;
-use published::{Published, unlocked};
+use published::{PublishedCommit, unlocked};
 use schedule::Daily;
 use shards::Shards;
 use webhooks::Webhooks;
@@ -190,11 +190,11 @@ pub struct Service {
     dir: Option<PathBuf>,
     listener: TcpListener,
     app: Arc<App>,
-    changes: Changes,
+    changes: CommitSource,
 }
 
 /// Where new commits come from.
-enum Changes {
+enum CommitSource {
     /// From requests, through the threads that sign, the writer, and the threads that follow up
     /// commits.
     Written {
@@ -226,7 +226,7 @@ impl Service {
         let shards = settings.shard_dir.as_deref().map(Shards::below).transpose()?;
         let listener = listen(&mut settings)?;
         let metrics = Arc::new(Metrics::new());
-        let published = Arc::new(Published::open(path, settings.key.as_ref(), &metrics)?);
+        let published = Arc::new(PublishedCommit::open(path, settings.key.as_ref(), &metrics)?);
         let status = Arc::new(Status::new());
         let matching = Matching::start(unlocked(Index::open(path)?, settings.key.as_ref())?)?;
         let writer_settings = WriterSettings {
@@ -261,7 +261,8 @@ impl Service {
         let source = Source::Own;
         let app = App::new(settings, metrics, status, (published, source), ways, (shards, memory));
         let dir = Some(index.path().to_owned());
-        let changes = Changes::Written { index, commands, signers, writer, matching, webhooks };
+        let changes =
+            CommitSource::Written { index, commands, signers, writer, matching, webhooks };
         Ok(Service { dir, listener, app: Arc::new(app), changes })
     }
 
@@ -278,7 +279,7 @@ impl Service {
             Follower::start(follow, settings.key.clone(), &metrics)?;
         let current = (published, Source::Followed(following));
         let app = App::read_only(settings, metrics, Arc::new(Status::new()), current);
-        Ok(Service { dir, listener, app: Arc::new(app), changes: Changes::Followed(follower) })
+        Ok(Service { dir, listener, app: Arc::new(app), changes: CommitSource::Followed(follower) })
     }
 
     /// Serves several indexes like a single index. An answer equals the answer of an index with all
@@ -294,12 +295,13 @@ impl Service {
     pub fn over(paths: &[PathBuf], mut settings: Settings) -> Result<Service> {
         let listener = listen(&mut settings)?;
         let metrics = Arc::new(Metrics::new());
-        let published = Arc::new(Published::open_all(paths, settings.key.as_ref(), &metrics)?);
+        let published =
+            Arc::new(PublishedCommit::open_all(paths, settings.key.as_ref(), &metrics)?);
         let status = Arc::new(Status::new());
         let poller = CommitPoller::start(published.clone(), metrics.clone(), status.clone())?;
         let source = if paths.len() == 1 { Source::ReadOnly } else { Source::Others };
         let app = App::read_only(settings, metrics, status, (published, source));
-        let changes = Changes::Polled(poller);
+        let changes = CommitSource::Polled(poller);
         Ok(Service { dir: None, listener, app: Arc::new(app), changes })
     }
 
@@ -352,7 +354,7 @@ impl Service {
         // Dropping the last sender ends the signing threads. Then the writer commits.
         drop(app);
         match changes {
-            Changes::Written { index, commands, signers, writer, matching, webhooks } => {
+            CommitSource::Written { index, commands, signers, writer, matching, webhooks } => {
                 signers.join();
                 // Remove the file before releasing the lock. Another process may own it afterwards.
                 drop(here);
@@ -366,12 +368,12 @@ impl Service {
                 }
                 committed
             }
-            Changes::Followed(follower) => {
+            CommitSource::Followed(follower) => {
                 drop(here);
                 follower.join();
                 Ok(())
             }
-            Changes::Polled(poller) => {
+            CommitSource::Polled(poller) => {
                 poller.join();
                 Ok(())
             }

@@ -39,14 +39,14 @@ pub struct Lines {
     parts: mpsc::Sender<Result<Bytes>>,
     job: Job,
     stop: Stop,
-    waited: Waited,
+    waited: WaitedTime,
 }
 
 /// The time in microseconds that a computation has waited for its client and for its turn.
 #[derive(Clone, Default)]
-struct Waited(Arc<AtomicU64>);
+struct WaitedTime(Arc<AtomicU64>);
 
-impl Waited {
+impl WaitedTime {
     fn add(&self, time: Duration) {
         self.0.fetch_add(time.as_micros() as u64, Ordering::Relaxed);
     }
@@ -101,7 +101,7 @@ impl App {
         job: impl FnOnce(Stop, Lines) -> Result<()> + Send + 'static,
     ) -> std::result::Result<Response, Failure> {
         let mut turn = self.collections.enter(client)?;
-        let (unwanted, waited) = (StopOnDrop(Stop::new()), Waited::default());
+        let (unwanted, waited) = (StopOnDrop(Stop::new()), WaitedTime::default());
         let stop = self.until_the_time_is_over(&unwanted, waited.clone());
         let (metrics, computing) = (self.metrics.clone(), self.metrics.computing());
         let (parts, mut sent) = mpsc::channel(PARTS_WAITING);
@@ -146,7 +146,7 @@ impl App {
 
     /// Returns a stop that is set when the client has gone, the service stops, or the time limit is
     /// over. Time of waiting for the client does not count.
-    fn until_the_time_is_over(&self, unwanted: &StopOnDrop, waited: Waited) -> Stop {
+    fn until_the_time_is_over(&self, unwanted: &StopOnDrop, waited: WaitedTime) -> Stop {
         let (unwanted, stopping) = (unwanted.0.clone(), self.stopping.clone());
         let (since, timeout) = (Instant::now(), self.settings.timeout);
         Stop::when(move || {
@@ -163,7 +163,7 @@ mod tests {
     fn lines(parts: mpsc::Sender<Result<Bytes>>, turns: &Arc<Turns>) -> Lines {
         let mut job = turns.enter(Client::Unknown).unwrap();
         job.wait(Stop::NEVER).unwrap();
-        let (stop, waited) = (Stop::new(), Waited::default());
+        let (stop, waited) = (Stop::new(), WaitedTime::default());
         Lines { buffer: Vec::new(), parts, job, stop, waited }
     }
 

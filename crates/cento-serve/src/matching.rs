@@ -29,7 +29,7 @@ pub struct Matching {
     reader: RwLock<Option<WatchReader>>,
     /// The cursor of the next event.
     next: watch::Sender<u64>,
-    turn: Mutex<Turn>,
+    turn: Mutex<MatchingTurn>,
     changed: Condvar,
     stop: Stop,
     /// Called when there are new events.
@@ -38,7 +38,7 @@ pub struct Matching {
 
 /// The progress of the thread.
 #[derive(Default)]
-struct Turn {
+struct MatchingTurn {
     /// The number of commits handed over.
     requested: u64,
     /// The number of these commits whose match has ended, even with an error.
@@ -159,7 +159,7 @@ impl Matching {
         if self.reader().is_none() {
             return;
         }
-        let waits = |turn: &mut Turn| turn.done < turn.requested && !turn.is_over;
+        let waits = |turn: &mut MatchingTurn| turn.done < turn.requested && !turn.is_over;
         drop(self.changed.wait_while(locked(&self.turn), waits));
     }
 
@@ -172,7 +172,7 @@ impl Matching {
 
     fn run(&self) {
         loop {
-            let is_idle = |turn: &mut Turn| turn.done >= turn.requested && !turn.is_over;
+            let is_idle = |turn: &mut MatchingTurn| turn.done >= turn.requested && !turn.is_over;
             let turn = self.changed.wait_timeout_while(locked(&self.turn), RETRY, is_idle);
             let (turn, _) = turn.unwrap_or_else(PoisonError::into_inner);
             if turn.is_over {

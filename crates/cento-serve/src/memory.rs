@@ -108,7 +108,7 @@ fn of_searches(
             })
             .collect();
         let costs = costs_of(budget, config, &texts, stop)?;
-        let bytes = costs.iter().map(|Cost { signature, scratch }| {
+        let bytes = costs.iter().map(|SigningCost { signature, scratch }| {
             let tokens = (signature.tokens as usize).saturating_mul(token_bytes);
             of_search(signature).saturating_add(*scratch).saturating_add(tokens)
         });
@@ -224,7 +224,7 @@ pub fn room(budget: &Arc<ByteBudget>, own: Option<&Permit>) -> Option<QueryMemor
 }
 
 /// The memory for signing a text and, temporarily, for analyzing it.
-struct Cost {
+struct SigningCost {
     signature: Signature,
     scratch: usize,
 }
@@ -236,14 +236,17 @@ fn costs_of(
     config: &Config,
     texts: &[&str],
     stop: &Stop,
-) -> Result<Vec<Cost>> {
+) -> Result<Vec<SigningCost>> {
     let longest = texts.iter().map(|text| text.len()).max().unwrap_or_default();
     let _scratch = reserve(budget, config.analyzer.scratch_bytes(longest), stop)?;
     let (mut part, stop) = (Vec::new(), stop);
     let cost = |text: &&str| {
         stop.check()?;
         let signature = config.cost_of_signing(text, &mut part, stop)?;
-        Ok::<_, Error>(Cost { signature, scratch: config.analyzer.scratch_bytes(text.len()) })
+        Ok::<_, Error>(SigningCost {
+            signature,
+            scratch: config.analyzer.scratch_bytes(text.len()),
+        })
     };
     texts.iter().map(cost).collect()
 }

@@ -21,7 +21,7 @@ use cento::segment::FORMAT_VERSION;
 
 /// The labels of requests.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct Request {
+struct RequestLabels {
     route: String,
     method: String,
     status: u16,
@@ -35,20 +35,20 @@ struct TokenName {
 
 /// The labels of received documents.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct Arrived {
+struct ArrivalLabels {
     outcome: &'static str,
 }
 
 /// The labels of builds.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct Build {
+struct BuildLabels {
     version: &'static str,
     format: u32,
 }
 
 /// The labels of bytes of an index.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct Part {
+struct IndexPartLabels {
     of: &'static str,
 }
 
@@ -58,11 +58,11 @@ pub struct Metrics {
     registry: Registry,
     /// Metrics without the prefix `cento`.
     process: Registry,
-    requests: Family<Request, Seconds, fn() -> Seconds>,
+    requests: Family<RequestLabels, Seconds, fn() -> Seconds>,
     tokens: Family<TokenName, Counter>,
     postings: Counter,
     stopped: Counter,
-    arrived: Family<Arrived, Counter>,
+    arrived: Family<ArrivalLabels, Counter>,
     merges: Counter,
     commits: Seconds,
     /// Compactions that have succeeded.
@@ -91,7 +91,7 @@ pub struct Metrics {
     pub deleted: Gauge<u64, AtomicU64>,
     /// Segments of the index.
     pub segments: Gauge<u64, AtomicU64>,
-    bytes: Family<Part, Gauge<u64, AtomicU64>>,
+    bytes: Family<IndexPartLabels, Gauge<u64, AtomicU64>>,
     last_commit: Gauge<f64, AtomicU64>,
     /// 1 while `/readyz` answers 200, otherwise 0.
     pub ready: Gauge,
@@ -198,8 +198,8 @@ impl Metrics {
     fn register(&mut self) {
         self.process.register_collector(Box::new(Process::new()));
         let of = &mut self.registry;
-        let build = Family::<Build, Gauge>::default();
-        let own = Build { version: env!("CARGO_PKG_VERSION"), format: FORMAT_VERSION.into() };
+        let build = Family::<BuildLabels, Gauge>::default();
+        let own = BuildLabels { version: env!("CARGO_PKG_VERSION"), format: FORMAT_VERSION.into() };
         build.get_or_create(&own).set(1);
         of.register("build_info", "The version that runs, always 1", build);
         let help = "Time from the head of a request to the head of its answer";
@@ -255,7 +255,7 @@ impl Metrics {
 
     /// Counts an answered request.
     pub fn answered(&self, route: &str, method: &str, status: u16, took: Duration) {
-        let labels = Request { route: route.into(), method: method.into(), status };
+        let labels = RequestLabels { route: route.into(), method: method.into(), status };
         self.requests.get_or_create(&labels).observe(took.as_secs_f64());
     }
 
@@ -273,7 +273,7 @@ impl Metrics {
     /// Counts received documents by outcome.
     pub fn arrived(&self, outcome: &'static str, documents: u64) {
         if documents > 0 {
-            self.arrived.get_or_create(&Arrived { outcome }).inc_by(documents);
+            self.arrived.get_or_create(&ArrivalLabels { outcome }).inc_by(documents);
         }
     }
 
@@ -296,7 +296,7 @@ impl Metrics {
         for (of, bytes) in
             [("signatures", bytes.signatures), ("text", bytes.text), ("other", bytes.other)]
         {
-            self.bytes.get_or_create(&Part { of }).set(bytes);
+            self.bytes.get_or_create(&IndexPartLabels { of }).set(bytes);
         }
         let since = committed.and_then(|time| time.duration_since(SystemTime::UNIX_EPOCH).ok());
         if let Some(since) = since {

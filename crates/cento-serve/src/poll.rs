@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use super::metrics::Metrics;
 use super::priority;
-use super::published::Published;
+use super::published::PublishedCommit;
 use super::writer::Status;
 use cento::Stop;
 use cento::{Error, Result};
@@ -31,7 +31,7 @@ impl CommitPoller {
     /// # Errors
     /// When the thread cannot be started.
     pub fn start(
-        published: Arc<Published>,
+        published: Arc<PublishedCommit>,
         metrics: Arc<Metrics>,
         status: Arc<Status>,
     ) -> Result<CommitPoller> {

@@ -74,7 +74,7 @@ impl Collector for Process {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Result<(), fmt::Error> {
         let usage = usage();
         let started = self.started.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-        let mut write = |name: &str, help: &str, unit: Option<&Unit>, value: &dyn Value| {
+        let mut write = |name: &str, help: &str, unit: Option<&Unit>, value: &dyn MetricValue| {
             value.encode(&mut encoder, name, help, unit)
         };
         if let Some(cpu) = usage.cpu {
@@ -117,7 +117,7 @@ impl Collector for Process {
 }
 
 /// A value of a metric.
-trait Value {
+trait MetricValue {
     fn encode(
         &self,
         encoder: &mut DescriptorEncoder<'_>,
@@ -127,7 +127,7 @@ trait Value {
     ) -> Result<(), fmt::Error>;
 }
 
-impl<T: EncodeMetric> Value for T {
+impl<T: EncodeMetric> MetricValue for T {
     fn encode(
         &self,
         encoder: &mut DescriptorEncoder<'_>,

@@ -13,31 +13,35 @@ const LIST: &str = "meta.json";
 
 /// The searcher over the last commit. A request takes the searcher at the beginning and keeps it,
 /// so it sees a single commit.
-pub struct Published {
+pub struct PublishedCommit {
     /// The indexes, opened for searches in all of them. The writer has a separate `Index`.
     indexes: RwLock<Vec<Index>>,
     current: RwLock<Arc<Searcher>>,
 }
 
-impl Published {
+impl PublishedCommit {
     /// Opens the index at `path`.
     ///
     /// # Errors
     /// When the index cannot be opened.
-    pub fn open(path: &Path, key: Option<&Key>, metrics: &Metrics) -> Result<Published> {
-        Published::open_all(&[path.to_owned()], key, metrics)
+    pub fn open(path: &Path, key: Option<&Key>, metrics: &Metrics) -> Result<PublishedCommit> {
+        PublishedCommit::open_all(&[path.to_owned()], key, metrics)
     }
 
     /// Opens the indexes at `paths`, for searches in all of them.
     ///
     /// # Errors
     /// When an index cannot be opened, or the indexes do not fit together.
-    pub fn open_all(paths: &[PathBuf], key: Option<&Key>, metrics: &Metrics) -> Result<Published> {
+    pub fn open_all(
+        paths: &[PathBuf],
+        key: Option<&Key>,
+        metrics: &Metrics,
+    ) -> Result<PublishedCommit> {
         let open = |path: &PathBuf| unlocked(Index::open_for_search(path)?, key);
         let indexes = paths.iter().map(open).collect::<Result<Vec<_>>>()?;
         let searcher = searcher(&indexes)?;
         tell(&indexes, &searcher, metrics);
-        Ok(Published { indexes: RwLock::new(indexes), current: RwLock::new(searcher) })
+        Ok(PublishedCommit { indexes: RwLock::new(indexes), current: RwLock::new(searcher) })
     }
 
     /// Returns the current searcher.

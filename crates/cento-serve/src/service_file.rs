@@ -10,12 +10,12 @@ use cento::runtime::replace;
 use cento_api::ServiceFile;
 
 /// Removes the file when the service ends, unless another process owns the file by then.
-pub struct Announced {
+pub struct ServiceFileGuard {
     file: PathBuf,
     written: Vec<u8>,
 }
 
-impl Drop for Announced {
+impl Drop for ServiceFileGuard {
     fn drop(&mut self) {
         if fs::read(&self.file).is_ok_and(|found| found == self.written) {
             let _ = fs::remove_file(&self.file);
@@ -25,14 +25,14 @@ impl Drop for Announced {
 
 /// Writes the address of the service of the index at `path`. Only the holder of the writer's lock
 /// may call this, because the file belongs to that process.
-pub fn announce(path: &Path, address: SocketAddr, started: u64) -> Announced {
+pub fn announce(path: &Path, address: SocketAddr, started: u64) -> ServiceFileGuard {
     let file = ServiceFile::file(path);
     let own = ServiceFile { url: url(address), pid: std::process::id(), started };
     let written = serde_json::to_vec(&own).expect("an address is JSON");
     if let Err(error) = replace::file(&file, &written) {
         tracing::warn!(%error, "commands on this machine will not find the service by its index");
     }
-    Announced { file, written }
+    ServiceFileGuard { file, written }
 }
 
 /// Returns the address for clients on the same machine.

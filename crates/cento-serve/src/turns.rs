@@ -62,12 +62,12 @@ pub struct Turns {
     work: Work,
     /// The maximum number of running requests.
     at_a_time: usize,
-    state: Mutex<State>,
+    state: Mutex<TurnState>,
     changed: Condvar,
 }
 
 #[derive(Default)]
-struct State {
+struct TurnState {
     /// The number of running requests.
     taken: usize,
     clients: HashMap<Client, Of>,
@@ -89,7 +89,7 @@ struct Of {
     last: u64,
 }
 
-impl State {
+impl TurnState {
     /// Returns the next job: a job of the client with the fewest running requests or, among equals,
     /// of the client whose last turn ended first.
     fn first(&self) -> Option<u64> {
@@ -108,7 +108,7 @@ impl Turns {
         Arc::new(Turns { work, at_a_time: at_a_time.max(1), state, changed })
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, TurnState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -184,7 +184,7 @@ impl Job {
         self.end_turn(&mut turns.lock());
     }
 
-    fn end_turn(&mut self, state: &mut State) {
+    fn end_turn(&mut self, state: &mut TurnState) {
         if !std::mem::take(&mut self.is_running) {
             return;
         }

@@ -18,7 +18,7 @@ use super::command::Command;
 use super::matching::Matching;
 use super::metrics::Metrics;
 use super::priority;
-use super::published::{Published, unlocked};
+use super::published::{PublishedCommit, unlocked};
 use super::schedule::Daily;
 use cento::index::Index;
 use cento::runtime::Faults;
@@ -113,7 +113,7 @@ impl WriterThread {
     pub fn start(
         path: &Path,
         settings: WriterSettings,
-        published: Arc<Published>,
+        published: Arc<PublishedCommit>,
         metrics: Arc<Metrics>,
         status: Arc<Status>,
     ) -> Result<(WriterThread, Index, WriterSenders)> {

@@ -34,10 +34,10 @@ type Probe<'a> = &'a dyn Fn(&str) -> Option<String>;
 pub fn wrong_field<T: DeserializeOwned>(body: &[u8], error: &Error) -> Option<Failure> {
     let body = str::from_utf8(body).ok()?;
     let fault = fault_of(error);
-    let mut place = Place::default();
+    let mut place = ValuePlace::default();
     let probe = |json: &str| serde_json::from_str::<T>(json).err().map(|e| fault_of(&e));
     locate(body, &fault, &probe, &mut place);
-    let Place { path, name, .. } = place;
+    let ValuePlace { path, name, .. } = place;
     let (path, name) = match name {
         Some(name) => (path, name),
         // The body has too many fields.
@@ -63,7 +63,7 @@ fn fault_of(error: &Error) -> String {
 
 /// The place of a value in a body.
 #[derive(Default)]
-struct Place {
+struct ValuePlace {
     path: String,
     /// The name of the innermost field.
     name: Option<String>,
@@ -71,7 +71,7 @@ struct Place {
 }
 
 /// Descends into a value as long as a value inside has the fault by itself.
-fn locate(json: &str, fault: &str, probe: Probe<'_>, place: &mut Place) {
+fn locate(json: &str, fault: &str, probe: Probe<'_>, place: &mut ValuePlace) {
     place.depth += 1;
     if place.depth > DEPTH_MAX {
         return;
@@ -173,9 +173,9 @@ fn short(json: &str, depth: usize) -> String {
 
 /// Returns the fields of an object as written, or `None` if it is no JSON or has too many fields.
 fn fields(json: &str) -> Option<Vec<(String, &str)>> {
-    struct Fields;
+    struct BodyFields;
 
-    impl<'de> Visitor<'de> for Fields {
+    impl<'de> Visitor<'de> for BodyFields {
         type Value = Vec<(String, &'de str)>;
 
         fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -195,7 +195,7 @@ fn fields(json: &str) -> Option<Vec<(String, &str)>> {
     }
 
     let mut deserializer = serde_json::Deserializer::from_str(json);
-    let fields = deserializer.deserialize_map(Fields).ok()?;
+    let fields = deserializer.deserialize_map(BodyFields).ok()?;
     deserializer.end().ok()?;
     Some(fields)
 }

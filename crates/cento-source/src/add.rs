@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use cento::Stop;
-use cento::Unseen;
+use cento::UnseenText;
 use cento::index::{Index, IsKnown, Outcome, SignOutcome, Writer, WriterOptions};
 use cento::text::is_white_space;
 use cento::{AddReport, Error, Map, Reason, Refusal, Result};
@@ -70,7 +70,7 @@ pub enum Event<'a> {
     /// The document with this id replaced an earlier version, or a document of the same run.
     Replaced(&'a str),
     /// The document with this id has text that a reader does not see. Reported only if requested.
-    Unseen(&'a str, Unseen),
+    Unseen(&'a str, UnseenText),
     /// Documents have been added. The counts cover the run so far.
     Progress(&'a AddReport),
 }

@@ -70,7 +70,7 @@ fn entries_of_tar(
     each: Each<'_>,
 ) -> io::Result<ControlFlow<()>> {
     // Fields that extension headers set for the next entry.
-    let mut next = Fields::default();
+    let mut next = EntryFields::default();
     let (mut gap, mut zeros, mut headers) = (0, 0, 0u64);
     let mut header = tar::Header::new_old();
     loop {
@@ -176,14 +176,14 @@ fn size_of(header: &tar::Header) -> Option<u64> {
 
 /// Fields of an entry from the extension headers before the entry.
 #[derive(Default)]
-struct Fields {
+struct EntryFields {
     name: Option<Vec<u8>>,
     size: Option<u64>,
     /// Why the entry cannot be read.
     fault: Option<String>,
 }
 
-impl Fields {
+impl EntryFields {
     fn long_name(&mut self, body: &mut impl Read, size: u64) -> io::Result<()> {
         if size > NAME_BYTES_MAX {
             self.fault =

@@ -3,7 +3,7 @@
 //! No encoding can be known for certain, so evidence is weighed in order of strength: a byte
 //! order mark, the user's choice, the zero bytes of UTF-16 and UTF-32, validity as UTF-8, the
 //! file's own declaration, and finally the statistics of chardetng. Every sequence of bytes yields
-//! a text, because undecodable bytes become U+FFFD, which [`Decoded::lossy`] reports.
+//! a text, because undecodable bytes become U+FFFD, which [`DecodedText::lossy`] reports.
 //!
 //! Readers of formats that declare encodings (HTML, XML, mail) pass an [`EncodingLabel::Declared`].
 //! This module finds the declarations of plain text and TeX. A declaration is ignored if [the bytes
@@ -25,7 +25,7 @@ pub(crate) use wide::Width;
 
 /// A decoded text, with the encoding that was used.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Decoded<'a> {
+pub struct DecodedText<'a> {
     /// The text, without a byte order mark. Borrowed if the bytes were UTF-8.
     pub text: Cow<'a, str>,
     /// The name in the WHATWG Encoding Standard, or the number of a code page of DOS.
@@ -94,14 +94,14 @@ fn standard(label: &str) -> Option<&'static Encoding> {
 ///
 /// A byte order mark overrules the name, as in browsers. An unknown label is ignored.
 #[must_use]
-pub fn decode<'a>(bytes: &'a [u8], named: Option<&str>) -> Decoded<'a> {
+pub fn decode<'a>(bytes: &'a [u8], named: Option<&str>) -> DecodedText<'a> {
     let marked = wide::marked(bytes);
     let of_mark = marked.map(|(width, mark_length)| (width, &bytes[mark_length..]));
     let by_name = || named.and_then(Width::named).map(|width| (width, bytes));
     let by_zeros = || wide::detect(bytes).filter(|_| named.is_none()).map(|width| (width, bytes));
     if let Some((width, bytes)) = of_mark.or_else(by_name).or_else(by_zeros) {
         let (text, lossy) = width.decode(bytes);
-        return Decoded { text: text.into(), charset: width.name(), lossy };
+        return DecodedText { text: text.into(), charset: width.name(), lossy };
     }
     if let Some((encoding, mark_length)) = Encoding::for_bom(bytes) {
         return decode_as(encoding, &bytes[mark_length..]);
@@ -110,7 +110,7 @@ pub fn decode<'a>(bytes: &'a [u8], named: Option<&str>) -> Decoded<'a> {
         return decode_as(encoding, bytes);
     }
     if let Some(page) = named.and_then(dos_page) {
-        return Decoded { text: page.decode(bytes).into(), charset: page.number, lossy: false };
+        return DecodedText { text: page.decode(bytes).into(), charset: page.number, lossy: false };
     }
     if let Some(encoding) = detect_utf16(bytes) {
         return decode_as(encoding, bytes);
@@ -125,7 +125,7 @@ pub fn decode<'a>(bytes: &'a [u8], named: Option<&str>) -> Decoded<'a> {
                 decode_as(UTF_8, bytes)
             }
         }
-        Ok(text) => Decoded { text: Cow::Borrowed(text), charset: UTF_8.name(), lossy: false },
+        Ok(text) => DecodedText { text: Cow::Borrowed(text), charset: UTF_8.name(), lossy: false },
         Err(_) if is_damaged_utf8(bytes) => decode_as(UTF_8, bytes),
         Err(_) => match declared::within(bytes) {
             Some(label) => decode(bytes, Some(label)),
@@ -187,7 +187,7 @@ pub fn is_utf16(bytes: &[u8]) -> bool {
 /// Returns why the detected encoding of a text is doubtful, as a clause, if the text has at least
 /// `controls_min` control characters. Code pages of DOS, which the detector does not know, decode
 /// to control characters in other encodings.
-pub(crate) fn doubt(decoded: &Decoded<'_>, controls_min: usize) -> Option<String> {
+pub(crate) fn doubt(decoded: &DecodedText<'_>, controls_min: usize) -> Option<String> {
     let is_control = |c: char| ('\u{80}'..='\u{9f}').contains(&c) && c != '\u{85}';
     // Valid UTF-8 has control characters only if the writer meant them.
     if decoded.charset == UTF_8.name() {
@@ -221,9 +221,9 @@ const DOUBTFUL_SHARE: usize = 20;
 /// are stray bytes.
 const STRAY_SHARE: usize = 1000;
 
-fn decode_as<'a>(encoding: &'static Encoding, bytes: &'a [u8]) -> Decoded<'a> {
+fn decode_as<'a>(encoding: &'static Encoding, bytes: &'a [u8]) -> DecodedText<'a> {
     let (text, lossy) = encoding.decode_without_bom_handling(bytes);
-    Decoded { text, charset: encoding.name(), lossy }
+    DecodedText { text, charset: encoding.name(), lossy }
 }
 
 /// Returns the most probable encoding of bytes that are not UTF-8.

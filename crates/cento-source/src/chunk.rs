@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use cento::index::{Document, IdSource};
-use cento::{Error, Map, Result, Unseen};
+use cento::{Error, Map, Result, UnseenText};
 use serde_json::Value;
 
 use crate::format::Markup;
-use crate::{DEFECT, Extracted, Origins, SourceOptions};
+use crate::{DEFECT, ExtractedText, Origins, SourceOptions};
 use crate::{charset, checked, html, partition, partly_read, records_in_file, sniff, unread};
 
 /// The beginning of an XML file, which may declare its encoding.
@@ -27,24 +27,24 @@ pub struct Chunk {
     /// The source of generated ids, for documents without an id.
     pub id_source: IdSource,
     /// The files of a document in parts. The chunk itself then has no bytes.
-    pub(crate) parts: Option<Box<Parts>>,
+    pub(crate) parts: Option<Box<ChunkParts>>,
 }
 
 /// The files of a document of several.
 #[derive(Debug)]
-pub(crate) struct Parts {
+pub(crate) struct ChunkParts {
     /// The names of the files in the document, and the files.
     files: Vec<(String, Chunk)>,
     /// Fields of the meta object, as texts.
     fields: Vec<(String, String)>,
 }
 
-impl Parts {
+impl ChunkParts {
     /// Returns the parts of a document, which come in the order of their names.
-    pub fn new(mut files: Vec<(String, Chunk)>, fields: Vec<(String, String)>) -> Parts {
+    pub fn new(mut files: Vec<(String, Chunk)>, fields: Vec<(String, String)>) -> ChunkParts {
         files.sort_by_cached_key(|file| file.1.path.clone());
         with_own_names(&mut files);
-        Parts { files, fields }
+        ChunkParts { files, fields }
     }
 }
 
@@ -121,8 +121,8 @@ pub struct InFile {
 impl InFile {
     /// Returns the content that a reader of the file does not see. `text` is the text of the file.
     #[must_use]
-    pub fn unseen(&self, text: &str) -> Unseen {
-        Unseen::of(text).with_hidden(self.hidden_characters)
+    pub fn unseen(&self, text: &str) -> UnseenText {
+        UnseenText::of(text).with_hidden(self.hidden_characters)
     }
 }
 
@@ -230,7 +230,7 @@ impl Chunk {
         options: &SourceOptions,
     ) -> impl Iterator<Item = Result<(Document, InFile)>> + use<> {
         let (document, missing) = match self.text(options) {
-            Ok((Extracted { text, missing, hidden }, origins)) => {
+            Ok((ExtractedText { text, missing, hidden }, origins)) => {
                 let hidden_characters = hidden as u64;
                 let in_file = InFile { origins, hidden_characters, ..InFile::default() };
                 let document = Document::new(self.path.to_string(), text);
@@ -257,14 +257,14 @@ impl Chunk {
 
     /// Returns the text of a whole file, and the place of the text in the file. A panic in a
     /// library that parses the file fails only this file.
-    pub(crate) fn text(&self, options: &SourceOptions) -> Result<(Extracted, Option<Origins>)> {
+    pub(crate) fn text(&self, options: &SourceOptions) -> Result<(ExtractedText, Option<Origins>)> {
         Error::catch(&self.path, || self.read_text(options)).map_err(|error| match error {
             Error::Internal { .. } => unread(&self.path, DEFECT),
             error => error,
         })
     }
 
-    fn read_text(&self, options: &SourceOptions) -> Result<(Extracted, Option<Origins>)> {
+    fn read_text(&self, options: &SourceOptions) -> Result<(ExtractedText, Option<Origins>)> {
         let text = match (self.kind, &options.extraction) {
             (ChunkKind::Markup(markup), _) => {
                 let text = markup.text_of(&self.bytes, options);
@@ -298,6 +298,6 @@ impl Chunk {
                 decoded.map_err(|why| unread(&self.path, why))?.into_owned()
             }
         };
-        Ok((Extracted { text, ..Extracted::default() }, None))
+        Ok((ExtractedText { text, ..ExtractedText::default() }, None))
     }
 }

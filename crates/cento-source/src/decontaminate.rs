@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use cento::index::Document;
-use cento::runtime::pipeline::Fed;
+use cento::runtime::pipeline::FeedHandle;
 use cento::{Error, Result, Stop};
 use cento_collections::decontaminate::{Benchmarks, Finding, Scratch};
 
@@ -14,7 +14,7 @@ use crate::{Chunk, ReadChunk, ReadError, SourceOptions};
 /// A part of a corpus, in the order of the input.
 #[derive(Debug)]
 #[non_exhaustive]
-pub enum Examined {
+pub enum CorpusPart {
     /// A document, with the questions that occur in its text.
     Document(Document, Vec<Finding>),
     /// A file that was skipped.
@@ -47,7 +47,7 @@ pub fn examined(
     source: &SourceOptions,
     (threads, memory_bytes): (usize, usize),
     stop: &Stop,
-) -> impl Iterator<Item = Result<Examined>> + use<> {
+) -> impl Iterator<Item = Result<CorpusPart>> + use<> {
     let source = source.clone();
     let chunks: Chunks = read(inputs, &source);
     let share = |chunk: &ReadChunk| {
@@ -60,14 +60,14 @@ pub fn examined(
         move |chunk: ReadChunk| match chunk {
             Ok(chunk) => of_chunk(&chunk, benchmarks.as_deref(), &source, &mut scratch, &stop),
             Err(ReadError::LeftOut { place, why, .. }) => {
-                Ok(vec![Examined::Skipped { place, why }])
+                Ok(vec![CorpusPart::Skipped { place, why }])
             }
             Err(ReadError::Refused(error) | ReadError::Unread(error)) => {
-                Ok(vec![Examined::Failed(error)])
+                Ok(vec![CorpusPart::Failed(error)])
             }
         }
     };
-    let examined = Fed::start(chunks, share, (threads, memory_bytes), stop, work);
+    let examined = FeedHandle::start(chunks, share, (threads, memory_bytes), stop, work);
     examined.flat_map(|batch| match batch.and_then(|batch| batch) {
         Ok(batch) => batch.into_iter().map(Ok).collect(),
         Err(error) => vec![Err(error)],
@@ -84,7 +84,7 @@ fn of_chunk(
     source: &SourceOptions,
     scratch: &mut Scratch,
     stop: &Stop,
-) -> Result<Vec<Examined>> {
+) -> Result<Vec<CorpusPart>> {
     let mut examined = Vec::new();
     for document in chunk.documents(source) {
         let found = document.and_then(|(document, _)| {
@@ -92,11 +92,11 @@ fn of_chunk(
                 Some(benchmarks) => benchmarks.findings(&document.text, scratch, stop)?,
                 None => Vec::new(),
             };
-            Ok(Examined::Document(document, findings))
+            Ok(CorpusPart::Document(document, findings))
         });
         examined.push(match found {
             Err(Error::Cancelled) => return Err(Error::Cancelled),
-            Err(error) => Examined::Failed(error),
+            Err(error) => CorpusPart::Failed(error),
             Ok(found) => found,
         });
     }

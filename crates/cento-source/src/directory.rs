@@ -25,7 +25,7 @@ pub struct FileBelow {
 }
 
 /// A file below a directory, or an error for a skipped or unreadable entry.
-type Found = Result<FileBelow, ReadError>;
+type StreamRecord = Result<FileBelow, ReadError>;
 
 /// Returns the path of a file or directory in the form of ids and places, without a leading `./`.
 #[must_use]
@@ -38,7 +38,10 @@ pub fn place_of(path: &Path) -> Arc<str> {
 ///
 /// # Errors
 /// An entry that `options` exclude, or that cannot be read, gives an error. The iterator continues.
-pub fn files_below(dir: &Path, options: &SourceOptions) -> impl Iterator<Item = Found> + use<> {
+pub fn files_below(
+    dir: &Path,
+    options: &SourceOptions,
+) -> impl Iterator<Item = StreamRecord> + use<> {
     let (walk, error) = match FilesBelow::open(dir, options) {
         Ok(walk) => (Some(walk), None),
         Err(error) => (None, Some(Err(error.into()))),
@@ -53,11 +56,11 @@ struct FilesBelow {
     filter: PathFilter,
     /// Whether to report directories without files, because each could be a document.
     tells_empty: bool,
-    gate: Gate,
+    gate: WalkFilter,
     /// `None` after the last entry.
     walk: Option<Walk>,
     /// Entries that have been found but not returned.
-    ready: VecDeque<Found>,
+    ready: VecDeque<StreamRecord>,
 }
 
 impl FilesBelow {
@@ -65,7 +68,7 @@ impl FilesBelow {
         // A link given as an input is followed. Entries below the link keep the name of the link.
         let real = dir.is_symlink().then(|| dir.canonicalize()).transpose();
         let real = real.map_err(|e| Error::io("read", dir, e))?.unwrap_or_else(|| dir.to_owned());
-        let gate = Gate::new(options);
+        let gate = WalkFilter::new(options);
         let mut walk = WalkBuilder::new(&real);
         walk.standard_filters(false).sort_by_file_path(Path::cmp);
         walk.follow_links(options.follow_links);
@@ -121,7 +124,7 @@ impl FilesBelow {
     }
 
     /// Returns the file or error for an entry, or `None` for a directory that is not reported.
-    fn found(&self, entry: Result<DirEntry, ignore::Error>) -> Option<Found> {
+    fn found(&self, entry: Result<DirEntry, ignore::Error>) -> Option<StreamRecord> {
         let entry = match entry {
             Ok(entry) => entry,
             Err(error) => return Some(Err(self.failed(error))),
@@ -172,9 +175,9 @@ fn is_empty(dir: &Path) -> bool {
 }
 
 impl Iterator for FilesBelow {
-    type Item = Found;
+    type Item = StreamRecord;
 
-    fn next(&mut self) -> Option<Found> {
+    fn next(&mut self) -> Option<StreamRecord> {
         loop {
             if let Some(found) = self.ready.pop_front() {
                 return Some(found);
@@ -182,8 +185,8 @@ impl Iterator for FilesBelow {
             let entry = self.walk.as_mut()?.next();
             for stopped in self.gate.stopped() {
                 let error = match stopped {
-                    Stopped::Hidden(path) => self.left_out(&path, HIDDEN),
-                    Stopped::Refused(error) => error.into(),
+                    WalkStop::Hidden(path) => self.left_out(&path, HIDDEN),
+                    WalkStop::Refused(error) => error.into(),
                 };
                 self.ready.push_back(Err(error));
             }
@@ -201,24 +204,24 @@ impl Iterator for FilesBelow {
 /// Decides where a walk goes, and records refused places, because the filter of a walk cannot
 /// report them.
 #[derive(Clone)]
-struct Gate {
+struct WalkFilter {
     reads_hidden: bool,
     obeys_ignore_files: bool,
-    stopped: Arc<Mutex<Vec<Stopped>>>,
+    stopped: Arc<Mutex<Vec<WalkStop>>>,
 }
 
 /// A place where a walk does not go.
-enum Stopped {
+enum WalkStop {
     /// A hidden file or directory.
     Hidden(PathBuf),
     /// A directory whose ignore file cannot be read.
     Refused(Error),
 }
 
-impl Gate {
-    fn new(options: &SourceOptions) -> Gate {
+impl WalkFilter {
+    fn new(options: &SourceOptions) -> WalkFilter {
         let SourceOptions { read_hidden, obeys_ignore_files, .. } = *options;
-        Gate { reads_hidden: read_hidden, obeys_ignore_files, stopped: Arc::default() }
+        WalkFilter { reads_hidden: read_hidden, obeys_ignore_files, stopped: Arc::default() }
     }
 
     /// Returns whether the walk may enter. The walk may begin in a hidden directory, because the
@@ -227,12 +230,12 @@ impl Gate {
         let is_hidden = entry.depth() > 0 && is_hidden(entry.path());
         let is_dir = entry.file_type().is_some_and(|kind| kind.is_dir());
         let stopped = if is_hidden && !self.reads_hidden {
-            Stopped::Hidden(entry.path().to_owned())
+            WalkStop::Hidden(entry.path().to_owned())
         } else if self.obeys_ignore_files
             && is_dir
             && let Err(error) = ignored::check(entry.path())
         {
-            Stopped::Refused(error)
+            WalkStop::Refused(error)
         } else {
             return true;
         };
@@ -241,7 +244,7 @@ impl Gate {
     }
 
     /// Returns the places refused since the last call, in order.
-    fn stopped(&self) -> Vec<Stopped> {
+    fn stopped(&self) -> Vec<WalkStop> {
         std::mem::take(&mut *self.stopped.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }

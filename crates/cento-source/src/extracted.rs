@@ -2,7 +2,7 @@
 
 /// The text of a file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Extracted {
+pub struct ExtractedText {
     /// The text, with a form feed between pages.
     pub text: String,
     /// The parts of the file that are missing from the text, as a clause.

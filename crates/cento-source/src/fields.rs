@@ -84,12 +84,12 @@ pub fn short(name: &str) -> String {
 /// no names for other values.
 pub fn names_of(json: &[u8]) -> Vec<String> {
     let mut deserializer = serde_json::Deserializer::from_slice(json);
-    deserializer.deserialize_map(Names).unwrap_or_default()
+    deserializer.deserialize_map(FieldNames).unwrap_or_default()
 }
 
-struct Names;
+struct FieldNames;
 
-impl<'de> Visitor<'de> for Names {
+impl<'de> Visitor<'de> for FieldNames {
     type Value = Vec<String>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -6,7 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::extracted::Extracted;
+use crate::extracted::ExtractedText;
 use crate::origin::Origins;
 use crate::{SourceOptions, charset};
 
@@ -62,7 +62,7 @@ pub(crate) struct Beginning<'a> {
 }
 
 /// The text of a file, with the place of each stretch in the file if the reader knows it.
-pub(crate) type Text = (Extracted, Option<Origins>);
+pub(crate) type Text = (ExtractedText, Option<Origins>);
 
 /// Makes the text of a file.
 #[derive(Debug)]
@@ -82,7 +82,7 @@ impl Markup {
         match self.text_of {
             TextOf::Decoded(text_of) => {
                 let text = text_of(&charset::decode_undoubted(bytes, options.label())?);
-                Ok((Extracted { text, ..Extracted::default() }, None))
+                Ok((ExtractedText { text, ..ExtractedText::default() }, None))
             }
             TextOf::Bytes(text_of) => text_of(bytes, options),
         }

@@ -11,9 +11,9 @@ use std::path::{Path, PathBuf};
 use cento::Refusal;
 use cento::index::IdSource;
 
-use crate::chunk::{Chunk, ChunkKind, Parts};
+use crate::chunk::{Chunk, ChunkKind, ChunkParts};
 use crate::filter::{EMPTY_PART, LIST, NO_FILES};
-use crate::grouping::{Grouping, NO_MATCH, Place};
+use crate::grouping::{GroupPlace, Grouping, NO_MATCH};
 use crate::read_error::{Emit, ReadChunk, ReadError};
 use crate::{EMPTY, SourceOptions, too_long, unread, walk};
 
@@ -54,7 +54,7 @@ const HELD_RECORDS_MAX: usize = 2;
 struct Collector<'a> {
     grouping: &'a Grouping,
     record_bytes_max: usize,
-    open: HashMap<String, Open>,
+    open: HashMap<String, OpenDocument>,
     /// The number of documents begun so far, which numbers them in the order of their first files.
     begun: u64,
     held_bytes: usize,
@@ -71,7 +71,7 @@ struct Collector<'a> {
 
 /// A document whose last file has not been read.
 #[derive(Default)]
-struct Open {
+struct OpenDocument {
     number: u64,
     /// The number of files that were read, or skipped for a reason other than their names.
     files: u32,
@@ -125,19 +125,21 @@ impl Collector<'_> {
         (self.emit)(Err(ReadError::LeftOut { place, why, feature: None }))
     }
 
-    fn open(&mut self, id: &str) -> &mut Open {
+    fn open(&mut self, id: &str) -> &mut OpenDocument {
         self.begun += 1;
         let number = self.begun;
-        self.open.entry(id.to_owned()).or_insert_with(|| Open { number, ..Open::default() })
+        self.open
+            .entry(id.to_owned())
+            .or_insert_with(|| OpenDocument { number, ..OpenDocument::default() })
     }
 
-    fn file(&mut self, place: Place, chunk: Chunk) -> ControlFlow<()> {
+    fn file(&mut self, place: GroupPlace, chunk: Chunk) -> ControlFlow<()> {
         if self.grouping.repeats() && !self.seen.insert(chunk.path.to_string()) {
             return ControlFlow::Continue(());
         }
         let (max, bytes) = (self.record_bytes_max, chunk.bytes.len());
         let held = self.held_bytes + bytes;
-        let Place { document, part, fields } = place;
+        let GroupPlace { document, part, fields } = place;
         let open = self.open(&document);
         open.files += 1;
         open.bytes += bytes;
@@ -169,7 +171,7 @@ impl Collector<'_> {
     }
 
     /// Records an empty file, which is reported together with its document.
-    fn empty(&mut self, place: Place, path: String) -> ControlFlow<()> {
+    fn empty(&mut self, place: GroupPlace, path: String) -> ControlFlow<()> {
         let open = self.open(&place.document);
         open.files += 1;
         open.empty.push(path);
@@ -202,7 +204,7 @@ impl Collector<'_> {
             Ok(path) => IdSource::file(&path),
             Err(_) => IdSource::STREAM,
         };
-        let parts = Some(Box::new(Parts::new(open.parts, open.fields)));
+        let parts = Some(Box::new(ChunkParts::new(open.parts, open.fields)));
         let (path, kind) = (id.into(), ChunkKind::File);
         (self.emit)(Ok(Chunk { path, bytes: Vec::new(), kind, id_source, parts }))
     }

@@ -21,7 +21,7 @@ use crate::filter::{PathFilter, is_archive};
 use crate::read_error::ReadError;
 use crate::{Chunk, SourceOptions};
 pub use listed::{GroupedFiles, ListedFiles};
-use names::{Core, Names, is_list, parts_below};
+use names::{Core, InputNames, is_list, parts_below};
 
 /// The rule for the files of a document.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -113,7 +113,7 @@ impl Remark {
 #[derive(Debug)]
 struct Root {
     container: Container,
-    level: Level,
+    level: GroupLevel,
 }
 
 /// The kind of an input.
@@ -129,7 +129,7 @@ pub(crate) struct Container {
 
 /// Where the documents begin in a directory or archive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Level {
+enum GroupLevel {
     /// The whole input is a document.
     Whole,
     /// Each directory or file at this depth is a document.
@@ -148,7 +148,7 @@ pub(crate) const NO_MATCH: &str = "its path does not fit the pattern";
 
 /// The document that a file belongs to.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct GroupPlace {
     /// The id of the document.
     pub document: String,
     /// The name of the file within the document.
@@ -176,7 +176,7 @@ impl Grouping {
         let mut all = Vec::new();
         for input in inputs {
             check_twice(input)?;
-            all.push(Names::read(input, options, stop)?);
+            all.push(InputNames::read(input, options, stop)?);
         }
         if let Some(list) = all.first().filter(|_| all.iter().all(|names| names.is_list)) {
             let what = "its documents are in no directories; use --by file, or name directories \
@@ -196,16 +196,19 @@ impl Grouping {
     }
 
     /// Groups the files of these inputs into documents.
-    fn of_all(by: &By, all: &[Names], stop: &Stop) -> Result<Grouping> {
+    fn of_all(by: &By, all: &[InputNames], stop: &Stop) -> Result<Grouping> {
         let (levels, remark) = match by {
             By::Archive => (archives(all), None),
             By::Pattern(_) => {
                 let from_name = all.len() > 1;
-                (all.iter().map(|_| Level::Pattern { from_name }).collect(), None)
+                (all.iter().map(|_| GroupLevel::Pattern { from_name }).collect(), None)
             }
             By::Directory | By::File => directories(all),
         };
-        let root = |(names, level): (&Names, Level)| Root { container: names.container(), level };
+        let root = |(names, level): (&InputNames, GroupLevel)| Root {
+            container: names.container(),
+            level,
+        };
         let roots = all.iter().zip(levels).map(root).collect();
         let mut grouping = Grouping {
             by: by.clone(),
@@ -235,7 +238,7 @@ impl Grouping {
         for (number, names) in all.iter().enumerate() {
             for file in &names.by_name {
                 let place = grouping.place(number, file).filter(|place| place.document != *file);
-                let Some(Place { document, .. }) = place else { continue };
+                let Some(GroupPlace { document, .. }) = place else { continue };
                 // A directory that a program adds, such as __MACOSX, is not a submission.
                 let parts = parts_below(&names.place, &document);
                 if parts.into_iter().any(PathFilter::is_library) {
@@ -303,27 +306,28 @@ impl Grouping {
 
     /// Returns the document of the file at `path`, or `None` if the file belongs to no document.
     /// `input` is the index of the input.
-    pub(crate) fn place(&self, input: usize, path: &str) -> Option<Place> {
+    pub(crate) fn place(&self, input: usize, path: &str) -> Option<GroupPlace> {
         let root = &self.roots[input];
-        let alone = || Place { document: path.to_owned(), part: file_name(path), fields: vec![] };
+        let alone =
+            || GroupPlace { document: path.to_owned(), part: file_name(path), fields: vec![] };
         let below = parts_below(&root.container.place, path);
         match (root.level, &self.by) {
-            (Level::Pattern { from_name }, By::Pattern(pattern)) => {
+            (GroupLevel::Pattern { from_name }, By::Pattern(pattern)) => {
                 let from_name = from_name || !root.container.has_files;
                 matched(pattern, path, below.len(), from_name)
             }
             _ if below.is_empty() => Some(alone()),
-            (Level::Whole, _) => Some(split(path, below.len())),
-            (Level::Below(depth), _) => match below.len().checked_sub(depth + 1) {
+            (GroupLevel::Whole, _) => Some(split(path, below.len())),
+            (GroupLevel::Below(depth), _) => match below.len().checked_sub(depth + 1) {
                 Some(rest @ 1..) => Some(split(path, rest)),
                 _ => Some(alone()),
             },
-            (Level::Archives { inner }, _) => {
+            (GroupLevel::Archives { inner }, _) => {
                 let ends = archives_in(&root.container, &below);
                 let end = if inner { ends.get(1) } else { ends.first() };
                 Some(end.map_or_else(alone, |end| split(path, below.len() - end)))
             }
-            (Level::Pattern { .. }, _) => Some(alone()),
+            (GroupLevel::Pattern { .. }, _) => Some(alone()),
         }
     }
 }
@@ -377,11 +381,11 @@ fn check_twice(input: &Path) -> Result<()> {
 }
 
 /// Splits a path before the last `rest` components.
-fn split(path: &str, rest: usize) -> Place {
+fn split(path: &str, rest: usize) -> GroupPlace {
     let cut = path.rmatch_indices(['/', std::path::MAIN_SEPARATOR]).nth(rest - 1);
     let cut = cut.map_or(0, |(at, _)| at);
     let part = path[cut..].trim_start_matches(['/', std::path::MAIN_SEPARATOR]).to_owned();
-    Place { document: path[..cut].to_owned(), part, fields: Vec::new() }
+    GroupPlace { document: path[..cut].to_owned(), part, fields: Vec::new() }
 }
 
 fn file_name(path: &str) -> String {
@@ -391,7 +395,7 @@ fn file_name(path: &str) -> String {
 /// Returns the place that a pattern finds in a path with `below` components below the input. The
 /// pattern may begin at any of these components, or at the name of the input, which is tried first
 /// if `from_name` is set, else last.
-fn matched(pattern: &NamePattern, path: &str, below: usize, from_name: bool) -> Option<Place> {
+fn matched(pattern: &NamePattern, path: &str, below: usize, from_name: bool) -> Option<GroupPlace> {
     // Found once, because a search for each separator took quadratic time for deep paths.
     let separators = path.rmatch_indices(['/', std::path::MAIN_SEPARATOR]).map(|(at, _)| at + 1);
     let mut starts: Vec<usize> = separators.chain([0]).take(below + 1).collect();
@@ -416,7 +420,7 @@ fn matched(pattern: &NamePattern, path: &str, below: usize, from_name: bool) -> 
         let rest = path[begin + document.len()..].split_once('/').map(|(_, rest)| rest.to_owned());
         let part = value(PART).map(str::to_owned).or(rest).unwrap_or_else(|| file_name(path));
         let others = fields.iter().filter(|(name, _)| ![DOCUMENT, PART].contains(name));
-        Some(Place {
+        Some(GroupPlace {
             document: format!("{}{}", &path[..dir], own.join("_")),
             part,
             fields: others.map(|&(name, value)| (name.to_owned(), value.to_owned())).collect(),
@@ -443,7 +447,7 @@ fn archives_in(root: &Container, below: &[&str]) -> Vec<usize> {
 }
 
 /// Returns the levels of `--by archive`.
-fn archives(all: &[Names]) -> Vec<Level> {
+fn archives(all: &[InputNames]) -> Vec<GroupLevel> {
     // The inner archives of each outermost archive, and whether it has other files.
     let mut outer: BTreeMap<String, (HashSet<String>, bool)> = BTreeMap::new();
     for names in all {
@@ -464,11 +468,11 @@ fn archives(all: &[Names]) -> Vec<Level> {
         .values()
         .filter(|(inner, has_files)| inner.len() > 1 && (outer.len() == 1 || !has_files));
     let inner = courses.count() * 2 > outer.len();
-    all.iter().map(|_| Level::Archives { inner }).collect()
+    all.iter().map(|_| GroupLevel::Archives { inner }).collect()
 }
 
 /// Returns the levels of `--by directory`, with a remark if the levels are not obvious.
-fn directories(all: &[Names]) -> (Vec<Level>, Option<Remark>) {
+fn directories(all: &[InputNames]) -> (Vec<GroupLevel>, Option<Remark>) {
     if let [names] = all {
         let Core { path, is_course } = names.core();
         let depth = if is_course { path.len() } else { 0 };
@@ -476,20 +480,20 @@ fn directories(all: &[Names]) -> (Vec<Level>, Option<Remark>) {
             let path = format!("{}/{}", names.place, path.join("/"));
             Remark::new(format!("the directories in {path} are the documents"), None)
         });
-        return (vec![Level::Below(depth)], remark);
+        return (vec![GroupLevel::Below(depth)], remark);
     }
     let containers = all.iter().filter(|names| names.is_container());
-    let cores: Vec<Core<'_>> = containers.map(Names::core).collect();
+    let cores: Vec<Core<'_>> = containers.map(InputNames::core).collect();
     let courses = cores.iter().filter(|core| core.is_course).count();
     // A directory with a single subdirectory may be a course with one participant, or a person's.
     let is_unclear = |core: &&Core<'_>| !core.is_course && !core.path.is_empty();
     let unclear = cores.iter().filter(is_unclear).count();
     let is_of_courses = courses > cores.len() - courses - unclear && courses >= unclear;
-    let level = |names: &Names| match (is_of_courses, names.core()) {
-        (false, _) => Level::Whole,
-        (true, Core { path, is_course: true }) => Level::Below(path.len()),
-        (true, _) if !names.has_dirs() => Level::Whole,
-        (true, _) => Level::Below(0),
+    let level = |names: &InputNames| match (is_of_courses, names.core()) {
+        (false, _) => GroupLevel::Whole,
+        (true, Core { path, is_course: true }) => GroupLevel::Below(path.len()),
+        (true, _) if !names.has_dirs() => GroupLevel::Whole,
+        (true, _) => GroupLevel::Below(0),
     };
     let (fact, advice) = match is_of_courses {
         true => (

@@ -9,7 +9,7 @@ use html5gum::emitters::default::DefaultEmitter;
 use html5gum::{StartTag, Token, Tokenizer};
 
 use crate::broken_word;
-use crate::extracted::Extracted;
+use crate::extracted::ExtractedText;
 use crate::format::{FileFormat, Markup, TextOf};
 use crate::html;
 
@@ -30,7 +30,7 @@ pub static FORMAT: FileFormat = FileFormat {
         named_begins: None,
         text_of: TextOf::Bytes(|bytes, options| {
             let page = html::decoded_page(bytes, options.label())?;
-            Ok((Extracted { text: text_of(&page), ..Extracted::default() }, None))
+            Ok((ExtractedText { text: text_of(&page), ..ExtractedText::default() }, None))
         }),
         has_source: true,
     }),
@@ -91,7 +91,7 @@ fn has_class<S: html5gum::SpanBound>(tag: &StartTag<S>, names: &[&str]) -> bool 
 
 /// The separator of two words. The greatest of several separators counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Gap {
+enum WordGap {
     None,
     Space,
     Line,
@@ -99,34 +99,34 @@ enum Gap {
     Page,
 }
 
-impl Gap {
+impl WordGap {
     /// Returns the gap before an element.
-    fn before<S: html5gum::SpanBound>(tag: &StartTag<S>) -> Gap {
+    fn before<S: html5gum::SpanBound>(tag: &StartTag<S>) -> WordGap {
         match tag.name.as_slice() {
-            _ if has_class(tag, &[PAGE]) => Gap::Page,
-            _ if has_class(tag, &BLOCKS) => Gap::Block,
-            _ if has_class(tag, &LINES) => Gap::Line,
-            _ if has_class(tag, &[WORD]) => Gap::Space,
-            name => Gap::around(name),
+            _ if has_class(tag, &[PAGE]) => WordGap::Page,
+            _ if has_class(tag, &BLOCKS) => WordGap::Block,
+            _ if has_class(tag, &LINES) => WordGap::Line,
+            _ if has_class(tag, &[WORD]) => WordGap::Space,
+            name => WordGap::around(name),
         }
     }
 
     /// Returns the gap around an element without a class.
-    fn around(name: &[u8]) -> Gap {
+    fn around(name: &[u8]) -> WordGap {
         match name {
-            b"p" => Gap::Block,
-            name if WITHIN_LINES.contains(&name) => Gap::None,
-            _ => Gap::Line,
+            b"p" => WordGap::Block,
+            name if WITHIN_LINES.contains(&name) => WordGap::None,
+            _ => WordGap::Line,
         }
     }
 
     fn text(self) -> &'static str {
         match self {
-            Gap::None => "",
-            Gap::Space => " ",
-            Gap::Line => "\n",
-            Gap::Block => "\n\n",
-            Gap::Page => "\u{c}",
+            WordGap::None => "",
+            WordGap::Space => " ",
+            WordGap::Line => "\n",
+            WordGap::Block => "\n\n",
+            WordGap::Page => "\u{c}",
         }
     }
 }
@@ -134,20 +134,20 @@ impl Gap {
 /// Returns the text of the pages.
 fn text_of(page: &str) -> String {
     let mut text = String::new();
-    let mut gap = Gap::None;
+    let mut gap = WordGap::None;
     // The element whose contents are no text of the page.
     let mut hidden: Option<Vec<u8>> = None;
     for token in tokens(page) {
         match token {
             Token::StartTag(tag) => {
-                gap = gap.max(Gap::before(&tag));
+                gap = gap.max(WordGap::before(&tag));
                 let is_hidden = [&b"title"[..], b"style", b"script"].contains(&tag.name.as_slice());
                 if hidden.is_none() && is_hidden && !tag.self_closing {
                     hidden = Some(tag.name.to_vec());
                 }
             }
             Token::EndTag(tag) => {
-                gap = gap.max(Gap::around(&tag.name));
+                gap = gap.max(WordGap::around(&tag.name));
                 hidden = hidden.filter(|name| *name != tag.name.to_vec());
             }
             Token::String(found) if hidden.is_none() => {
@@ -155,16 +155,16 @@ fn text_of(page: &str) -> String {
                 for piece in String::from_utf8_lossy(&found).split_inclusive(char::is_whitespace) {
                     let word = piece.trim_end();
                     if !word.is_empty() {
-                        match broken_word::begun(&text, word).filter(|_| gap >= Gap::Line) {
+                        match broken_word::begun(&text, word).filter(|_| gap >= WordGap::Line) {
                             Some(begun) => text.truncate(begun.len()),
                             None if text.is_empty() => {}
                             None => text.push_str(gap.text()),
                         }
                         text.push_str(word);
-                        gap = Gap::None;
+                        gap = WordGap::None;
                     }
                     if word.len() < piece.len() {
-                        gap = gap.max(Gap::Space);
+                        gap = gap.max(WordGap::Space);
                     }
                 }
             }

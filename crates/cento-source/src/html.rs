@@ -28,7 +28,7 @@ use html5gum::emitters::default::DefaultEmitter;
 use html5gum::{Span, Token, Tokenizer};
 
 pub(crate) use aligned::decoded;
-use aligned::{Part, parts};
+use aligned::{AlignedPart, parts};
 #[cfg(feature = "documents")]
 pub(crate) use body::body_of;
 pub(crate) use encoding::{decoded_page, decoded_xml};
@@ -98,7 +98,7 @@ pub(crate) fn text_of_page(page: &str, html: Html) -> PageText {
 }
 
 /// A part of a page.
-enum Piece {
+enum PagePiece {
     /// Text that a reader sees.
     Text {
         /// The text, with references decoded.
@@ -113,7 +113,7 @@ enum Piece {
     /// A start or end tag.
     Tag {
         /// The kind of separation that the tag makes.
-        place: Place,
+        place: TagPlace,
         /// The amount that the tag subtracts from the sum.
         cost: i64,
     },
@@ -121,7 +121,7 @@ enum Piece {
 
 /// The place of a tag.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum TagPlace {
     /// Within a line of text.
     Line,
     /// At the end of a word: before the number of a note.
@@ -136,23 +136,23 @@ enum Place {
     Hidden,
 }
 
-impl Piece {
+impl PagePiece {
     /// Returns the piece for a tag within `preformatted` open `pre` elements.
-    fn tag(name: &[u8], preformatted: usize) -> Piece {
+    fn tag(name: &[u8], preformatted: usize) -> PagePiece {
         let place = match name {
-            b"br" | b"tspan" => Place::LineEnd,
-            b"td" | b"th" => Place::CellEnd,
-            _ if WITHIN_LINES.contains(&name) => Place::Line,
-            b"svg" => Place::Hidden,
-            _ if HIDDEN.contains(&name) => Place::Hidden,
-            _ => Place::BlockEnd,
+            b"br" | b"tspan" => TagPlace::LineEnd,
+            b"td" | b"th" => TagPlace::CellEnd,
+            _ if WITHIN_LINES.contains(&name) => TagPlace::Line,
+            b"svg" => TagPlace::Hidden,
+            _ if HIDDEN.contains(&name) => TagPlace::Hidden,
+            _ => TagPlace::BlockEnd,
         };
-        Piece::Tag { place, cost: if preformatted > 0 { 0 } else { TAG_COST } }
+        PagePiece::Tag { place, cost: if preformatted > 0 { 0 } else { TAG_COST } }
     }
 }
 
 /// Returns the pieces of a page. If a reader would see no text at all, hidden text is included.
-fn pieces(page: &str) -> Vec<Piece> {
+fn pieces(page: &str) -> Vec<PagePiece> {
     let (mut pieces, is_empty) = pieces_seen(page, false);
     if is_empty {
         pieces = pieces_seen(page, true).0;
@@ -163,7 +163,7 @@ fn pieces(page: &str) -> Vec<Piece> {
 
 /// Returns the pieces of a page, and whether all text is hidden. A script then probably reveals the
 /// text.
-fn pieces_seen(page: &str, sees_all: bool) -> (Vec<Piece>, bool) {
+fn pieces_seen(page: &str, sees_all: bool) -> (Vec<PagePiece>, bool) {
     let mut pieces = Vec::new();
     let (mut sight, mut marks, mut preformatted) = (Sight::default(), Marks::default(), 0);
     let mut places = Places::default();
@@ -176,15 +176,15 @@ fn pieces_seen(page: &str, sees_all: bool) -> (Vec<Piece>, bool) {
             Token::StartTag(tag) => {
                 sight.start(&tag);
                 places.start(&tag, pieces.len());
-                pieces.push(Piece::tag(&tag.name, preformatted));
+                pieces.push(PagePiece::tag(&tag.name, preformatted));
                 if marks.start(&tag) {
-                    pieces.push(Piece::Tag { place: Place::WordEnd, cost: 0 });
+                    pieces.push(PagePiece::Tag { place: TagPlace::WordEnd, cost: 0 });
                 }
                 preformatted += usize::from(tag.name.as_slice() == b"pre");
             }
             Token::EndTag(tag) => {
                 preformatted -= usize::from(preformatted > 0 && tag.name.as_slice() == b"pre");
-                pieces.push(Piece::tag(&tag.name, preformatted));
+                pieces.push(PagePiece::tag(&tag.name, preformatted));
                 sight.end(&tag.name);
                 marks.end(&tag.name);
                 places.end(&tag.name);
@@ -196,14 +196,14 @@ fn pieces_seen(page: &str, sees_all: bool) -> (Vec<Piece>, bool) {
                     Visibility::Hidden if !sees_all => {
                         has_hidden |= words > 0;
                         let letters = text.chars().filter(|c| !c.is_whitespace()).count();
-                        pieces.push(Piece::Hidden(letters));
+                        pieces.push(PagePiece::Hidden(letters));
                     }
                     Visibility::NoText => {}
                     Visibility::Yes | Visibility::Hidden => {
                         has_text |= words > 0;
                         let Span { start, end } = found.span;
                         let place = PlaceInPage { is_raised: marks.is_raised(), ..places.now() };
-                        pieces.push(Piece::Text { text, span: start..end, words, place });
+                        pieces.push(PagePiece::Text { text, span: start..end, words, place });
                     }
                 }
             }
@@ -212,7 +212,7 @@ fn pieces_seen(page: &str, sees_all: bool) -> (Vec<Piece>, bool) {
     }
     let endless = places.endless().unwrap_or(pieces.len());
     for piece in &mut pieces[endless..] {
-        if let Piece::Text { place, .. } = piece {
+        if let PagePiece::Text { place, .. } = piece {
             place.is_beside = false;
         }
     }
@@ -230,55 +230,56 @@ fn words(text: &str) -> i64 {
 }
 
 /// Returns the text of the pieces, in lines as a browser shows them, with its places in the page.
-fn joined(page: &str, pieces: &[Piece]) -> (String, Option<Origins>) {
+fn joined(page: &str, pieces: &[PagePiece]) -> (String, Option<Origins>) {
     let origins = Origins::of_file(page);
-    let mut writer = Writer { text: String::new(), origins, gap: None };
+    let mut writer = TextWriter { text: String::new(), origins, gap: None };
     for piece in pieces {
         match piece {
-            Piece::Text { text, span, .. } => {
+            PagePiece::Text { text, span, .. } => {
                 let source = page.get(span.clone()).unwrap_or_default();
                 for part in parts(text, source) {
                     writer.push(&part, span.start);
                 }
             }
-            Piece::Tag { place: Place::LineEnd | Place::BlockEnd | Place::CellEnd, .. } => {
-                writer.gap = Some(Gap::Line)
+            PagePiece::Tag {
+                place: TagPlace::LineEnd | TagPlace::BlockEnd | TagPlace::CellEnd,
+                ..
+            } => writer.gap = Some(TextGap::Line),
+            PagePiece::Tag { place: TagPlace::WordEnd, .. } => {
+                writer.gap = writer.gap.or(Some(TextGap::Space(None)));
             }
-            Piece::Tag { place: Place::WordEnd, .. } => {
-                writer.gap = writer.gap.or(Some(Gap::Space(None)));
-            }
-            Piece::Tag { .. } | Piece::Hidden(_) => {}
+            PagePiece::Tag { .. } | PagePiece::Hidden(_) => {}
         }
     }
     (writer.text, writer.origins)
 }
 
 /// Writes text and collapses white space. Lines neither begin nor end with a space.
-struct Writer {
+struct TextWriter {
     text: String,
     origins: Option<Origins>,
     /// The separator that precedes the next character.
-    gap: Option<Gap>,
+    gap: Option<TextGap>,
 }
 
 /// A separator of words.
 #[derive(Clone, Copy)]
-enum Gap {
+enum TextGap {
     /// A space, with its place in the page if it is a literal space there.
     Space(Option<usize>),
     /// The end of a line.
     Line,
 }
 
-impl Writer {
+impl TextWriter {
     /// Adds a part of a text whose source begins at `base` of the page.
-    fn push(&mut self, part: &Part<'_>, base: usize) {
+    fn push(&mut self, part: &AlignedPart<'_>, base: usize) {
         let source = base + part.source.start..base + part.source.end;
         let mut begun = None;
         for (at, c) in part.text.char_indices() {
             if c.is_whitespace() {
                 let place = (part.is_same && c == ' ').then_some(source.start + at);
-                self.gap = self.gap.or(Some(Gap::Space(place)));
+                self.gap = self.gap.or(Some(TextGap::Space(place)));
                 continue;
             }
             self.close_gap();
@@ -298,8 +299,8 @@ impl Writer {
         let Some(gap) = self.gap.take().filter(|_| !self.text.is_empty()) else { return };
         let at = self.text.len();
         match gap {
-            Gap::Line => self.text.push('\n'),
-            Gap::Space(place) => {
+            TextGap::Line => self.text.push('\n'),
+            TextGap::Space(place) => {
                 self.text.push(' ');
                 if let (Some(origins), Some(place)) = (&mut self.origins, place) {
                     origins.push_same(at, place, 1);

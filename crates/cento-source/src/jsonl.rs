@@ -38,13 +38,15 @@ pub fn parse(
     let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
     let reading = RecordReading { options, is_row, is_repaired: false };
     let parsed = strictly_parsed(line, reading, &place);
-    let document = parsed.or_else(|Fault { what, is_json }| {
+    let document = parsed.or_else(|LineFault { what, is_json }| {
         // Valid JSON stays refused without a repair, which would copy a possibly large line.
         let repaired = if is_json { None } else { repaired(line) };
         let reading = RecordReading { is_repaired: true, ..reading };
         let again = repaired.map(|line| strictly_parsed(line.as_bytes(), reading, &place));
         match again {
-            Some(Err(Fault { what, is_json: true })) if what.reason == UNUSABLE_IDS => Err(what),
+            Some(Err(LineFault { what, is_json: true })) if what.reason == UNUSABLE_IDS => {
+                Err(what)
+            }
             again => again.and_then(Result::ok).ok_or(what),
         }
     })?;
@@ -60,15 +62,15 @@ pub fn parse(
 const UNUSABLE_IDS: Option<Reason<'static>> = Some(Reason::UnusableIds);
 
 /// The reason why a line is not a document.
-struct Fault {
+struct LineFault {
     what: Refusal,
     /// The line is JSON.
     is_json: bool,
 }
 
-impl<R: Into<Refusal>> From<R> for Fault {
-    fn from(what: R) -> Fault {
-        Fault { what: what.into(), is_json: true }
+impl<R: Into<Refusal>> From<R> for LineFault {
+    fn from(what: R) -> LineFault {
+        LineFault { what: what.into(), is_json: true }
     }
 }
 
@@ -86,7 +88,7 @@ fn strictly_parsed(
     line: &[u8],
     reading: RecordReading<'_>,
     place: &impl Fn() -> String,
-) -> Result<Document, Fault> {
+) -> Result<Document, LineFault> {
     let RecordReading { options, is_row, is_repaired } = reading;
     let record = fields_of(line, options)?.once(options)?;
     let field = &options.text_field;
@@ -134,7 +136,7 @@ fn strictly_parsed(
         Err(_) if options.needs_text_only => Map::new(),
         Err(what) => {
             let what = Refusal::new(Reason::UnusableMeta, what);
-            return Err(Fault { what, is_json: is_long });
+            return Err(LineFault { what, is_json: is_long });
         }
         Ok(meta) => meta,
     };
@@ -148,7 +150,7 @@ fn strictly_parsed(
 }
 
 /// Reads the fields of a line.
-fn fields_of<'a>(line: &'a [u8], options: &SourceOptions) -> Result<Record<'a>, Fault> {
+fn fields_of<'a>(line: &'a [u8], options: &SourceOptions) -> Result<LineRecord<'a>, LineFault> {
     let mut deserializer = serde_json::Deserializer::from_slice(line);
     let no_json = |e: serde_json::Error| {
         let what = json::problem(&e);
@@ -156,9 +158,9 @@ fn fields_of<'a>(line: &'a [u8], options: &SourceOptions) -> Result<Record<'a>, 
             true => what,
             false => format!("it is not JSON: {what}, at column {}", e.column()),
         };
-        Fault { what: what.into(), is_json: false }
+        LineFault { what: what.into(), is_json: false }
     };
-    let record = Fields(options).deserialize(&mut deserializer).map_err(no_json)?;
+    let record = FieldReader(options).deserialize(&mut deserializer).map_err(no_json)?;
     deserializer.end().map_err(no_json)?;
     Ok(record)
 }
@@ -169,7 +171,7 @@ fn fields_of<'a>(line: &'a [u8], options: &SourceOptions) -> Result<Record<'a>, 
 pub fn meta_change(line: &[u8], options: &SourceOptions) -> Option<Document> {
     let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
     let mut deserializer = serde_json::Deserializer::from_slice(line);
-    let record = Fields(options).deserialize(&mut deserializer).ok()?;
+    let record = FieldReader(options).deserialize(&mut deserializer).ok()?;
     let has_others = record.unknown.is_some()
         || record.parts.is_some()
         || record.id_place.is_some()
@@ -215,7 +217,7 @@ fn id_of(
     line: &[u8],
     options: &SourceOptions,
     place: &impl Fn() -> String,
-) -> Result<(String, IdSource), Fault> {
+) -> Result<(String, IdSource), LineFault> {
     let field = &options.id_field;
     let made = || (place(), IdSource::STREAM);
     let id = match json.map(id_of_json).transpose() {
@@ -223,7 +225,7 @@ fn id_of(
         Err(what) => {
             let what = Refusal::new(Reason::UnusableIds, format!("`{field}` is {what}"));
             let is_string = json.is_some_and(|json| json.get().starts_with('"'));
-            return Err(Fault { what, is_json: !is_string });
+            return Err(LineFault { what, is_json: !is_string });
         }
         Ok(id) => id.flatten(),
     };
@@ -298,16 +300,16 @@ pub fn has_field(record: &str, field: &str) -> bool {
 /// last value.
 fn value_place(record: &str, field: &str) -> Option<Range<usize>> {
     let mut deserializer = serde_json::Deserializer::from_str(record);
-    let value = Place(field).deserialize(&mut deserializer).ok()??;
+    let value = FieldPlace(field).deserialize(&mut deserializer).ok()??;
     // The value is a part of the record, so addresses give its position.
     let start = value.as_ptr().addr().checked_sub(record.as_ptr().addr())?;
     Some(start..start + value.len())
 }
 
 /// Finds the last value of a field of this name, unparsed.
-struct Place<'a>(&'a str);
+struct FieldPlace<'a>(&'a str);
 
-impl<'de> DeserializeSeed<'de> for Place<'_> {
+impl<'de> DeserializeSeed<'de> for FieldPlace<'_> {
     type Value = Option<&'de str>;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
@@ -315,7 +317,7 @@ impl<'de> DeserializeSeed<'de> for Place<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for Place<'_> {
+impl<'de> Visitor<'de> for FieldPlace<'_> {
     type Value = Option<&'de str>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -338,7 +340,7 @@ impl<'de> Visitor<'de> for Place<'_> {
 /// The values of a line that make a document. Only the text is parsed immediately, because other
 /// values may be of any size.
 #[derive(Default)]
-struct Record<'de> {
+struct LineRecord<'de> {
     id: Option<&'de RawValue>,
     text: Option<FieldText>,
     /// The top-level members that contain the text, if its field is nested.
@@ -357,7 +359,7 @@ struct Record<'de> {
     twice: Vec<String>,
 }
 
-impl Record<'_> {
+impl LineRecord<'_> {
     /// Refuses a line with a repeated field, because either value could be meant. If only the text
     /// must be usable, a repeated id or meta object counts as missing instead.
     fn once(mut self, options: &SourceOptions) -> Result<Self, Refusal> {
@@ -390,25 +392,28 @@ const ID_PLACE: &str = "id_place";
 pub const ADDED: &str = "added";
 
 /// Reads the fields that the options name, and all other fields if the options keep them.
-struct Fields<'a>(&'a SourceOptions);
+struct FieldReader<'a>(&'a SourceOptions);
 
-impl<'de> DeserializeSeed<'de> for Fields<'_> {
-    type Value = Record<'de>;
+impl<'de> DeserializeSeed<'de> for FieldReader<'_> {
+    type Value = LineRecord<'de>;
 
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Record<'de>, D::Error> {
+    fn deserialize<D: Deserializer<'de>>(
+        self,
+        deserializer: D,
+    ) -> Result<LineRecord<'de>, D::Error> {
         deserializer.deserialize_map(self)
     }
 }
 
-impl<'de> Visitor<'de> for Fields<'_> {
-    type Value = Record<'de>;
+impl<'de> Visitor<'de> for FieldReader<'_> {
+    type Value = LineRecord<'de>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a JSON object")
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Record<'de>, A::Error> {
-        let mut record = Record::default();
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<LineRecord<'de>, A::Error> {
+        let mut record = LineRecord::default();
         let text_field = self.0.text_field.plain();
         let keeps_all = self.0.meta_fields.are_all();
         while let Some(key) = map.next_key::<String>()? {

@@ -81,12 +81,12 @@ pub use add::{AddOptions, Event, add, count_failed, count_skipped, no_stored};
 pub use cento::AddReport;
 pub use chunk::{Chunk, ChunkKind, InFile};
 pub use columnar::{Annotation, Copying, Selection, TABLE_MEMORY_BYTES_MAX, Tables, is_parquet};
-pub use decontaminate::{Examined, examined};
+pub use decontaminate::{CorpusPart, examined};
 pub use dedup::records as dedup_records;
 pub use directory::{FileBelow, files_below, place_of};
 pub use documents::{Chunks, Documents, documents, read, read_bytes};
 pub use extract::Extraction;
-pub use extracted::Extracted;
+pub use extracted::ExtractedText;
 pub use field_use::FieldUse;
 pub use filter::{OTHER_LANGUAGE, PathFilter, advice, is_by_name, is_by_pattern};
 pub use format::{FileFormat, Markup};
@@ -275,7 +275,7 @@ pub fn read_text_in_file(
     options: &SourceOptions,
     missing: &mut dyn FnMut(&Error),
 ) -> Result<(String, InFile)> {
-    let (Extracted { text, hidden, .. }, origins) = read_extracted(path, options, missing)?;
+    let (ExtractedText { text, hidden, .. }, origins) = read_extracted(path, options, missing)?;
     let hidden_characters = hidden as u64;
     Ok((text, InFile { origins, hidden_characters, ..InFile::default() }))
 }
@@ -284,7 +284,7 @@ fn read_extracted(
     path: &Path,
     options: &SourceOptions,
     missing: &mut dyn FnMut(&Error),
-) -> Result<(Extracted, Option<Origins>)> {
+) -> Result<(ExtractedText, Option<Origins>)> {
     let mut read = None;
     walk::read_one(path, options, &mut |chunk| {
         read = Some(chunk);

@@ -50,7 +50,7 @@ fn text_of(markdown: &str) -> String {
         | Options::ENABLE_FOOTNOTES
         | Options::ENABLE_STRIKETHROUGH
         | Options::ENABLE_TASKLISTS;
-    let mut out = Out { source: markdown, at: 0, text: String::new() };
+    let mut out = MarkdownText { source: markdown, at: 0, text: String::new() };
     // Collected over events, because a tag may span lines, which arrive one by one.
     let mut html: Option<String> = None;
     for (event, range) in Parser::new_ext(markdown, options).into_offset_iter() {
@@ -73,7 +73,7 @@ fn text_of(markdown: &str) -> String {
 }
 
 #[cfg(feature = "markdown")]
-struct Out<'a> {
+struct MarkdownText<'a> {
     source: &'a str,
     /// The position in the source.
     at: usize,
@@ -81,7 +81,7 @@ struct Out<'a> {
 }
 
 #[cfg(feature = "markdown")]
-impl Out<'_> {
+impl MarkdownText<'_> {
     /// Skips markup up to `to`. Keeps line breaks, and a space where markup separated words.
     fn go_to(&mut self, to: usize) {
         let passed = self.source.get(self.at..to).unwrap_or_default();

@@ -5,7 +5,7 @@
 use serde::Deserialize;
 
 use crate::SourceOptions;
-use crate::extracted::Extracted;
+use crate::extracted::ExtractedText;
 use crate::format::{FileFormat, Markup, TextOf};
 use crate::markdown;
 
@@ -24,7 +24,7 @@ pub static FORMAT: FileFormat = FileFormat {
         named_begins: Some(b"{"),
         text_of: TextOf::Bytes(|bytes, options| {
             let text = text_of(bytes, options)?;
-            Ok((Extracted { text, ..Extracted::default() }, None))
+            Ok((ExtractedText { text, ..ExtractedText::default() }, None))
         }),
         has_source: false,
     }),
@@ -50,20 +50,20 @@ struct Cell {
     #[serde(default)]
     cell_type: String,
     #[serde(default, alias = "input")]
-    source: Source,
+    source: CellSource,
 }
 
 /// A string, or a list of lines with line ends.
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Source {
+enum CellSource {
     Whole(String),
     Lines(Vec<String>),
 }
 
-impl Default for Source {
-    fn default() -> Source {
-        Source::Whole(String::new())
+impl Default for CellSource {
+    fn default() -> CellSource {
+        CellSource::Whole(String::new())
     }
 }
 
@@ -83,8 +83,8 @@ fn text_of(bytes: &[u8], options: &SourceOptions) -> Result<String, String> {
     let mut text = String::new();
     for cell in cells.into_iter().chain(worksheets.into_iter().flat_map(|sheet| sheet.cells)) {
         let source = match cell.source {
-            Source::Whole(source) => source,
-            Source::Lines(lines) => lines.concat(),
+            CellSource::Whole(source) => source,
+            CellSource::Lines(lines) => lines.concat(),
         };
         let source = match cell.cell_type.as_str() {
             "markdown" => markdown::text_within(source, options),

@@ -16,14 +16,14 @@ const FILE_BYTES_MAX: usize = u32::MAX as usize / 3;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Origins {
     /// The runs, in the order of the text, and of the file.
-    runs: Vec<Run>,
+    runs: Vec<ByteRun>,
     /// The beginnings of the lines of the file, except the first.
     lines: Vec<u32>,
 }
 
 /// A range of contiguous bytes, in the text and in the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Run {
+struct ByteRun {
     text: u32,
     file: u32,
     /// The number of bytes in the text.
@@ -32,7 +32,7 @@ struct Run {
     replaced: Option<NonZeroU32>,
 }
 
-impl Run {
+impl ByteRun {
     fn text_end(&self) -> u32 {
         self.text + self.len
     }
@@ -77,7 +77,7 @@ impl Origins {
             {
                 last.len += len;
             }
-            _ => self.runs.push(Run { text, file, len, replaced: None }),
+            _ => self.runs.push(ByteRun { text, file, len, replaced: None }),
         }
     }
 
@@ -87,7 +87,7 @@ impl Origins {
         text: std::ops::Range<usize>,
         file: std::ops::Range<usize>,
     ) {
-        let run = Run {
+        let run = ByteRun {
             text: text.start as u32,
             file: file.start as u32,
             len: text.len() as u32,
@@ -132,7 +132,7 @@ impl Origins {
     #[cfg(test)]
     pub(crate) fn runs(&self) -> Vec<(std::ops::Range<usize>, std::ops::Range<usize>, bool)> {
         let range = |start: u32, end: u32| start as usize..end as usize;
-        let run = |run: &Run| {
+        let run = |run: &ByteRun| {
             let (text, file) = (range(run.text, run.text_end()), range(run.file, run.file_end()));
             (text, file, run.replaced.is_none())
         };

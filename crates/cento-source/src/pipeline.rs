@@ -14,7 +14,7 @@ use cento::hash::Digest;
 use cento::index::{Config, Document, DocumentSigner, IsKnown, Prepared, SignOutcome};
 use cento::runtime::Faults;
 use cento::runtime::pipeline::{Feed, Results, pipeline};
-use cento::{Error, Map, Result, Stop, Unseen};
+use cento::{Error, Map, Result, Stop, UnseenText};
 use serde_json::Value;
 
 use crate::{Chunk, ChunkKind, ReadChunk, ReadError, SourceOptions, grouped};
@@ -45,7 +45,7 @@ pub enum Output {
         /// The id of the document.
         id: String,
         /// The unseen text, by kind.
-        unseen: Unseen,
+        unseen: UnseenText,
     },
 }
 
@@ -91,16 +91,16 @@ const READ_BYTES_A_BYTE: usize = 3;
 /// The iterator gives an error and ends: [`Error::Cancelled`] after `stop`, [`Error::Internal`]
 /// when a thread panics outside of a document, because the lost item is then unknown.
 pub struct Outputs {
-    batches: Results<Result<Vec<Part>>>,
+    batches: Results<Result<Vec<PipelinePart>>>,
     /// The unread part of the current batch.
-    current: vec::IntoIter<Part>,
+    current: vec::IntoIter<PipelinePart>,
     signer: DocumentSigner,
     stop: Stop,
     is_over: bool,
 }
 
 /// What a thread made of a part of the input.
-enum Part {
+enum PipelinePart {
     Output(Output),
     Prepared(Prepared),
 }
@@ -121,7 +121,7 @@ impl Outputs {
             .stop(stop.clone());
         let work = |stop: &Stop| {
             let (signer, source) = (signer.clone().stop(stop.clone()), options.source.clone());
-            let mut worker = Worker { signer, source, part: Vec::new() };
+            let mut worker = SigningWorker { signer, source, part: Vec::new() };
             move |batch: Batch| worker.batch(batch)
         };
         let (feed, batches) = pipeline(options.threads, options.bytes_max, stop, work);
@@ -145,8 +145,8 @@ impl Outputs {
         loop {
             self.stop.check()?;
             match self.current.next() {
-                Some(Part::Output(output)) => return Ok(Some(output)),
-                Some(Part::Prepared(prepared)) => {
+                Some(PipelinePart::Output(output)) => return Ok(Some(output)),
+                Some(PipelinePart::Prepared(prepared)) => {
                     return Output::of(self.signer.finish(prepared)).map(Some);
                 }
                 None => match self.batches.next() {
@@ -252,15 +252,15 @@ impl Hand {
 }
 
 /// Parses, analyzes and signs on one thread.
-struct Worker {
+struct SigningWorker {
     signer: DocumentSigner,
     source: SourceOptions,
     /// A buffer that is reused from text to text.
     part: Vec<u64>,
 }
 
-impl Worker {
-    fn batch(&mut self, batch: Batch) -> Result<Vec<Part>> {
+impl SigningWorker {
+    fn batch(&mut self, batch: Batch) -> Result<Vec<PipelinePart>> {
         let mut made = Vec::new();
         for chunk in batch? {
             match chunk {
@@ -269,22 +269,22 @@ impl Worker {
                     Ok(())
                 })?,
                 Err(ReadError::LeftOut { place, why, .. }) => {
-                    made.push(Part::Output(Output::Skipped { place, why }));
+                    made.push(PipelinePart::Output(Output::Skipped { place, why }));
                 }
                 Err(ReadError::Refused(error) | ReadError::Unread(error)) => {
-                    made.push(Part::Output(Output::Failed(error)));
+                    made.push(PipelinePart::Output(Output::Failed(error)));
                 }
             }
         }
         Ok(made)
     }
 
-    fn chunk(&mut self, chunk: &Chunk, made: &mut Vec<Part>) {
+    fn chunk(&mut self, chunk: &Chunk, made: &mut Vec<PipelinePart>) {
         let mut bytes_left = self.signer.reserved(chunk.len());
         for document in chunk.documents(&self.source) {
             let document = match document {
                 Ok((Document { id, meta, .. }, in_file)) if in_file.is_meta_only => {
-                    made.push(Part::Output(Output::Patch { id, patch: meta }));
+                    made.push(PipelinePart::Output(Output::Patch { id, patch: meta }));
                     continue;
                 }
                 document => document,
@@ -293,13 +293,15 @@ impl Worker {
                 if self.source.tells_unseen {
                     let (id, unseen) = (document.id.clone(), in_file.unseen(&document.text));
                     let is_all = unseen.is_none();
-                    made.extend((!is_all).then_some(Part::Output(Output::Unseen { id, unseen })));
+                    made.extend(
+                        (!is_all).then_some(PipelinePart::Output(Output::Unseen { id, unseen })),
+                    );
                 }
                 self.signer.prepare(document, &mut bytes_left, &mut self.part)
             });
             made.push(match prepared {
-                Ok(prepared) => Part::Prepared(prepared),
-                Err(error) => Part::Output(Output::Failed(error)),
+                Ok(prepared) => PipelinePart::Prepared(prepared),
+                Err(error) => PipelinePart::Output(Output::Failed(error)),
             });
         }
     }

@@ -48,7 +48,7 @@ pub type QuestionError = ReadError;
 const NO_FIELD: &str = "\0";
 
 /// A question with its place in a file.
-struct Placed {
+struct PlacedQuestion {
     question: Question,
     place: String,
     /// The id is the number of the line or row.
@@ -99,10 +99,12 @@ pub fn questions(
 
 /// Makes the ids of a benchmark unique. A repeated line number is replaced by the question's place.
 /// A repeated id that was given is an error.
-fn with_ids(read: Vec<Result<Placed, QuestionError>>) -> Vec<Result<Question, QuestionError>> {
+fn with_ids(
+    read: Vec<Result<PlacedQuestion, QuestionError>>,
+) -> Vec<Result<Question, QuestionError>> {
     let mut places: HashMap<(String, String), String> = HashMap::new();
-    let mut named = |placed: Placed| {
-        let Placed { mut question, place, is_numbered } = placed;
+    let mut named = |placed: PlacedQuestion| {
+        let PlacedQuestion { mut question, place, is_numbered } = placed;
         let key = |question: &Question| (question.benchmark.clone(), question.id.clone());
         if is_numbered && places.contains_key(&key(&question)) {
             question.id.clone_from(&place);
@@ -149,7 +151,7 @@ fn read_file(
     name: &str,
     fields: &QuestionFields,
     source: &SourceOptions,
-    read: &mut Vec<Result<Placed, QuestionError>>,
+    read: &mut Vec<Result<PlacedQuestion, QuestionError>>,
 ) {
     for document in documents(std::slice::from_ref(&path.to_owned()), source) {
         let (document, _) = match document {
@@ -164,7 +166,7 @@ fn read_file(
             Some(record) => {
                 let placed = match nested(record, &place, fields) {
                     Ok(None) => vec![of_record(record, &place, name, fields)],
-                    Ok(Some(Nested { fields, records })) => {
+                    Ok(Some(NestedQuestions { fields, records })) => {
                         let each = records.iter();
                         each.map(|(place, own)| of_record(own, place, name, &fields)).collect()
                     }
@@ -182,9 +184,9 @@ fn read_file(
 }
 
 /// Returns the questions on the lines of a text, which is at this place.
-fn of_lines(text: &str, place: &str, name: &str) -> impl Iterator<Item = Placed> {
+fn of_lines(text: &str, place: &str, name: &str) -> impl Iterator<Item = PlacedQuestion> {
     let lines = (1..).zip(text.lines()).filter(|(_, line): &(u64, &str)| !line.trim().is_empty());
-    lines.map(move |(number, line)| Placed {
+    lines.map(move |(number, line)| PlacedQuestion {
         question: Question {
             benchmark: name.to_owned(),
             id: number.to_string(),
@@ -197,7 +199,7 @@ fn of_lines(text: &str, place: &str, name: &str) -> impl Iterator<Item = Placed>
 }
 
 /// Objects within a record, each with a question.
-struct Nested {
+struct NestedQuestions {
     /// The names of fields within these objects.
     fields: QuestionFields,
     /// The objects with their places.
@@ -206,7 +208,11 @@ struct Nested {
 
 /// Returns the objects at the end of a path such as `data.paragraphs.qas.question`, or `None` if
 /// the question is a plain field. Lists on the way are passed through.
-fn nested(record: &str, place: &str, fields: &QuestionFields) -> Result<Option<Nested>, Refusal> {
+fn nested(
+    record: &str,
+    place: &str,
+    fields: &QuestionFields,
+) -> Result<Option<NestedQuestions>, Refusal> {
     let Some(question) = fields.question.first() else { return Ok(None) };
     let Some((path, _)) = question.rsplit_once('.') else { return Ok(None) };
     if has_field(record, question) {
@@ -229,7 +235,7 @@ fn nested(record: &str, place: &str, fields: &QuestionFields) -> Result<Option<N
         id: inner(&fields.id),
         benchmark: fields.benchmark.as_ref().map(inner),
     };
-    Ok(Some(Nested { fields, records: records.collect() }))
+    Ok(Some(NestedQuestions { fields, records: records.collect() }))
 }
 
 /// Returns the elements of a list, including nested lists, or the value itself.
@@ -246,7 +252,7 @@ fn of_record(
     place: &str,
     name: &str,
     fields: &QuestionFields,
-) -> Result<Placed, Refusal> {
+) -> Result<PlacedQuestion, Refusal> {
     let members: Map<String, Value> =
         serde_json::from_str(record).map_err(|e| json::problem(&e))?;
     let QuestionFields { question, answer, id, benchmark } = fields;
@@ -282,7 +288,7 @@ fn of_record(
         text: parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n"),
         answer: fields.answer.as_ref().map(text_of).transpose()?,
     };
-    Ok(Placed { question, place: place.to_owned(), is_numbered })
+    Ok(PlacedQuestion { question, place: place.to_owned(), is_numbered })
 }
 
 /// The maximum depth of the search for texts in a value.

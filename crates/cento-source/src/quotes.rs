@@ -10,13 +10,13 @@ use std::collections::VecDeque;
 /// Follows the quotations of a table while it is read.
 pub struct Quotes {
     delimiter: u8,
-    state: RefCell<State>,
+    state: RefCell<QuoteState>,
 }
 
 /// The beginning of a quotation: the byte, and the line.
 type Start = (u64, u64);
 
-struct State {
+struct QuoteState {
     /// The number of bytes seen.
     bytes: u64,
     /// The number of the current line, from 1.
@@ -39,7 +39,7 @@ impl Quotes {
     pub fn new(delimiter: u8) -> Quotes {
         let (open, closed, stray) = (None, None, VecDeque::new());
         let (is_over, is_crlf, last) = (false, None, b'\n');
-        let state = State { bytes: 0, line: 1, last, open, closed, stray, is_over, is_crlf };
+        let state = QuoteState { bytes: 0, line: 1, last, open, closed, stray, is_over, is_crlf };
         Quotes { delimiter, state: RefCell::new(state) }
     }
 
@@ -85,7 +85,7 @@ impl Quotes {
     }
 
     /// Judges a closed quotation by the next byte.
-    fn after_quotation(&self, state: &mut State, next: u8) {
+    fn after_quotation(&self, state: &mut QuoteState, next: u8) {
         let is_end = next == self.delimiter || matches!(next, b'\n' | b'\r' | b' ' | b'\t');
         state.stray.extend(state.closed.take().filter(|(_, line)| !is_end && *line < state.line));
     }

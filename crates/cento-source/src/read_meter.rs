@@ -11,14 +11,14 @@ use crate::{SourceOptions, files_below};
 /// size. The reader announces each file that it opens.
 #[derive(Debug, Default)]
 pub struct ReadMeter {
-    place: Mutex<Place>,
+    place: Mutex<MeterPlace>,
     /// The size of all inputs, once known.
     total: OnceLock<u64>,
 }
 
 /// The place in the inputs.
 #[derive(Debug, Default)]
-struct Place {
+struct MeterPlace {
     /// The bytes in files before the current file.
     before: u64,
     /// The current file and its length. The handle is cloned from the reader's handle, so the two

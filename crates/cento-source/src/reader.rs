@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use cento::Stop;
 
 use crate::extract::TEXT_BYTES_MAX;
-use crate::extracted::Extracted;
+use crate::extracted::ExtractedText;
 use crate::format::has_ending;
 
 /// The maximum duration of a command for one file, in seconds.
@@ -30,13 +30,13 @@ const ERRORS_BYTES_MAX: u64 = 4 << 10;
 /// User-defined commands by file-name extension.
 #[derive(Debug, Clone, Default)]
 pub struct Readers {
-    all: Arc<[Reader]>,
+    all: Arc<[SourceReader]>,
     /// Environment variables that are hidden from commands.
     hidden: Arc<[OsString]>,
 }
 
 #[derive(Debug, Clone)]
-struct Reader {
+struct SourceReader {
     ending: String,
     words: Vec<String>,
 }
@@ -47,8 +47,8 @@ impl Readers {
     /// # Errors
     /// For the first invalid reader.
     pub fn parse<'a>(all: impl IntoIterator<Item = &'a str>) -> Result<Readers, String> {
-        let mut readers: Vec<Reader> =
-            all.into_iter().map(Reader::parse).collect::<Result<_, _>>()?;
+        let mut readers: Vec<SourceReader> =
+            all.into_iter().map(SourceReader::parse).collect::<Result<_, _>>()?;
         readers.reverse();
         Ok(Readers { all: readers.into(), hidden: Arc::default() })
     }
@@ -78,18 +78,18 @@ impl Readers {
         at: usize,
         bytes: &[u8],
         stop: &Stop,
-    ) -> Result<Extracted, String> {
+    ) -> Result<ExtractedText, String> {
         let Some(reader) = self.all.get(at) else { return Err("its reader is not there".into()) };
         let mut command = reader.command();
         self.hidden.iter().for_each(|name| _ = command.env_remove(name));
         let text = run(command, bytes, Duration::from_secs(SECONDS_MAX), stop);
         let text = text.map_err(|why| format!("the reader of {} files {why}", reader.ending))?;
-        Ok(Extracted { text, ..Extracted::default() })
+        Ok(ExtractedText { text, ..ExtractedText::default() })
     }
 }
 
-impl Reader {
-    fn parse(given: &str) -> Result<Reader, String> {
+impl SourceReader {
+    fn parse(given: &str) -> Result<SourceReader, String> {
         let wrong =
             || format!("`{given}` is no reader: write EXT='COMMAND', as pdf='pdftotext - -'");
         let (ending, command) = given.split_once('=').ok_or_else(wrong)?;
@@ -97,7 +97,7 @@ impl Reader {
         let ending = ending.trim_start_matches('.');
         match ending.is_empty() || ending.contains(['/', '\\']) {
             true => Err(wrong()),
-            false => Ok(Reader { ending: format!(".{ending}"), words }),
+            false => Ok(SourceReader { ending: format!(".{ending}"), words }),
         }
     }
 
@@ -259,7 +259,7 @@ mod tests {
 
     #[test]
     fn a_command_that_takes_too_long_is_ended_with_its_children() {
-        let reader = Reader::parse("x=sh -c 'sleep 600 & sleep 600'").unwrap();
+        let reader = SourceReader::parse("x=sh -c 'sleep 600 & sleep 600'").unwrap();
         let why = run(reader.command(), b"", Duration::from_millis(50), Stop::NEVER).unwrap_err();
         assert!(why.contains("was stopped"), "{why}");
     }

@@ -20,7 +20,7 @@ pub fn read_records(
     record_bytes_max: usize,
     mut emit: impl FnMut(Lines) -> ControlFlow<()>,
 ) -> io::Result<ControlFlow<()>> {
-    let mut cut = Cut::new(nesting, record_bytes_max);
+    let mut cut = CutState::new(nesting, record_bytes_max);
     let mut buffer = Vec::new();
     loop {
         buffer.clear();
@@ -46,7 +46,7 @@ pub fn read_records(
 }
 
 /// The state of cutting the JSON.
-struct Cut {
+struct CutState {
     nesting: Nesting,
     max: usize,
     /// The open brackets around the records.
@@ -68,9 +68,9 @@ struct Cut {
     first: u64,
 }
 
-impl Cut {
-    fn new(nesting: Nesting, max: usize) -> Cut {
-        Cut {
+impl CutState {
+    fn new(nesting: Nesting, max: usize) -> CutState {
+        CutState {
             nesting,
             max,
             around: Vec::new(),
@@ -253,11 +253,11 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::{Value, json};
 
-    type Found = (Vec<(u64, String)>, Vec<u64>, String);
+    type StreamRecord = (Vec<(u64, String)>, Vec<u64>, String);
 
     /// Returns the records with their numbers, the numbers of records that are too long, and the
     /// error at the end.
-    fn records(array: &[u8], nesting: Nesting, max: usize) -> Found {
+    fn records(array: &[u8], nesting: Nesting, max: usize) -> StreamRecord {
         let (mut found, mut too_long) = (Vec::new(), Vec::new());
         let end = read_records(array, nesting, max, |lines| {
             match lines {
@@ -275,7 +275,7 @@ mod tests {
         (found, too_long, end.map_or_else(|error| error.to_string(), |_| String::new()))
     }
 
-    fn elements(text: &[u8], max: usize) -> Found {
+    fn elements(text: &[u8], max: usize) -> StreamRecord {
         records(text, Nesting::Array, max)
     }
 

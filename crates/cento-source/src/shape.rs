@@ -95,7 +95,7 @@ struct ObjectPrefix {
 
 /// The token that JSON allows next.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Next {
+enum JsonToken {
     Key,
     KeyOrEnd,
     Colon,
@@ -109,29 +109,35 @@ fn look(text: &[u8], text_field: &TextField) -> ObjectPrefix {
     let (end, members, unfinished) = (None, None, None);
     let mut found = ObjectPrefix { end, has_text: false, members, unfinished, is_json: true };
     let mut open: Vec<u8> = Vec::new();
-    let (mut next, mut at) = (Next::Value, 0);
+    let (mut next, mut at) = (JsonToken::Value, 0);
     while let Some(&byte) = text.get(at) {
         let from = at;
         at += 1;
         next = match (next, byte) {
             (_, b' ' | b'\t' | b'\n' | b'\r') => next,
-            (Next::Value | Next::ValueOrEnd, b'{' | b'[') => {
-                if byte == b'{' && next == Next::ValueOrEnd && is_members(&open) {
+            (JsonToken::Value | JsonToken::ValueOrEnd, b'{' | b'[') => {
+                if byte == b'{' && next == JsonToken::ValueOrEnd && is_members(&open) {
                     found.unfinished = Some(open.len());
                 }
                 open.push(byte);
                 if open.len() > DEPTH_MAX {
                     return found;
                 }
-                if byte == b'{' { Next::KeyOrEnd } else { Next::ValueOrEnd }
+                if byte == b'{' { JsonToken::KeyOrEnd } else { JsonToken::ValueOrEnd }
             }
-            (Next::KeyOrEnd, b'}') | (Next::ValueOrEnd, b']') => closed(&mut open, &mut found),
-            (Next::CommaOrEnd, b'}') if open.last() == Some(&b'{') => closed(&mut open, &mut found),
-            (Next::CommaOrEnd, b']') if open.last() == Some(&b'[') => closed(&mut open, &mut found),
-            (Next::CommaOrEnd, b',') if open.last() == Some(&b'{') => Next::Key,
-            (Next::CommaOrEnd, b',') => Next::Value,
-            (Next::Colon, b':') => Next::Value,
-            (Next::Key | Next::KeyOrEnd, b'"') => {
+            (JsonToken::KeyOrEnd, b'}') | (JsonToken::ValueOrEnd, b']') => {
+                closed(&mut open, &mut found)
+            }
+            (JsonToken::CommaOrEnd, b'}') if open.last() == Some(&b'{') => {
+                closed(&mut open, &mut found)
+            }
+            (JsonToken::CommaOrEnd, b']') if open.last() == Some(&b'[') => {
+                closed(&mut open, &mut found)
+            }
+            (JsonToken::CommaOrEnd, b',') if open.last() == Some(&b'{') => JsonToken::Key,
+            (JsonToken::CommaOrEnd, b',') => JsonToken::Value,
+            (JsonToken::Colon, b':') => JsonToken::Value,
+            (JsonToken::Key | JsonToken::KeyOrEnd, b'"') => {
                 at = string_end(text, at);
                 let key = text.get(from + 1..at - 1).unwrap_or_default();
                 let is_text = str::from_utf8(key).is_ok_and(|key| text_field.is_in(key));
@@ -141,16 +147,19 @@ fn look(text: &[u8], text_field: &TextField) -> ObjectPrefix {
                 if is_text && found.unfinished.is_some_and(|depth| depth + 1 == open.len()) {
                     found.members = found.members.or(found.unfinished);
                 }
-                Next::Colon
+                JsonToken::Colon
             }
-            (Next::Value | Next::ValueOrEnd, b'"') => {
+            (JsonToken::Value | JsonToken::ValueOrEnd, b'"') => {
                 at = string_end(text, at);
-                Next::CommaOrEnd
+                JsonToken::CommaOrEnd
             }
-            (Next::Value | Next::ValueOrEnd, b'-' | b'0'..=b'9' | b'a'..=b'z' | b'I' | b'N') => {
+            (
+                JsonToken::Value | JsonToken::ValueOrEnd,
+                b'-' | b'0'..=b'9' | b'a'..=b'z' | b'I' | b'N',
+            ) => {
                 let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || b"+-.".contains(byte);
                 at += text[at..].iter().position(|byte| !is_part(byte)).unwrap_or(text.len() - at);
-                Next::CommaOrEnd
+                JsonToken::CommaOrEnd
             }
             _ => {
                 found.is_json = false;
@@ -165,12 +174,12 @@ fn look(text: &[u8], text_field: &TextField) -> ObjectPrefix {
     found
 }
 
-fn closed(open: &mut Vec<u8>, found: &mut ObjectPrefix) -> Next {
+fn closed(open: &mut Vec<u8>, found: &mut ObjectPrefix) -> JsonToken {
     open.pop();
     if found.unfinished == Some(open.len()) {
         found.unfinished = None;
     }
-    Next::CommaOrEnd
+    JsonToken::CommaOrEnd
 }
 
 /// Returns whether the open brackets are an array within nothing but objects.

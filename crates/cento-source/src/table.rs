@@ -51,7 +51,7 @@ pub fn read_table(
     options: &SourceOptions,
     mut emit: impl FnMut(Lines) -> ControlFlow<()>,
 ) -> Result<ControlFlow<()>, Fault> {
-    let mut rows = Rows::new(utf8(source, options.encoding.as_deref())?, delimiter, options);
+    let mut rows = TableRows::new(utf8(source, options.encoding.as_deref())?, delimiter, options);
     let mut row = ByteRecord::new();
     let Some(_) = rows.next(&mut row)? else { return Ok(ControlFlow::Continue(())) };
     let names: Vec<String> = row
@@ -65,7 +65,7 @@ pub fn read_table(
     loop {
         let next = rows.next(&mut row);
         let fault = match &next {
-            Ok(Some(Row { stray: Some(line), .. })) => Some(format!(
+            Ok(Some(RowPlace { stray: Some(line), .. })) => Some(format!(
                 "the quotation mark in line {line} is closed in a later line, and text follows; it \
                  may have taken other rows"
             )),
@@ -83,7 +83,7 @@ pub fn read_table(
                 return Ok(ControlFlow::Break(()));
             }
         }
-        let Some(Row { line: own, .. }) = next? else { return Ok(ControlFlow::Continue(())) };
+        let Some(RowPlace { line: own, .. }) = next? else { return Ok(ControlFlow::Continue(())) };
         if let Some(what) = fault {
             if emit(Lines::Bad(own, what)).is_break() {
                 return Ok(ControlFlow::Break(()));
@@ -104,7 +104,7 @@ pub fn read_table(
 }
 
 /// The place of a row.
-struct Row {
+struct RowPlace {
     /// The line where the row begins.
     line: u64,
     /// The line of a quotation mark in the row that is closed within a text.
@@ -112,26 +112,26 @@ struct Row {
 }
 
 /// The rows of a table.
-struct Rows<'a> {
-    reader: csv::Reader<Watched<'a>>,
+struct TableRows<'a> {
+    reader: csv::Reader<BoundedRows<'a>>,
     quotes: Rc<Quotes>,
     /// The number of bytes that may still be read for the current row.
     left: Rc<Cell<usize>>,
     max: usize,
 }
 
-impl<'a> Rows<'a> {
-    fn new(inner: Source<'a>, delimiter: u8, options: &SourceOptions) -> Rows<'a> {
+impl<'a> TableRows<'a> {
+    fn new(inner: Source<'a>, delimiter: u8, options: &SourceOptions) -> TableRows<'a> {
         let quotes = Rc::new(Quotes::new(delimiter));
         let (left, max) = (Rc::new(Cell::new(options.record_bytes_max)), options.record_bytes_max);
-        let watched = Watched { inner, left: left.clone(), quotes: quotes.clone() };
+        let watched = BoundedRows { inner, left: left.clone(), quotes: quotes.clone() };
         let mut reader = csv::ReaderBuilder::new();
         let reader = reader.delimiter(delimiter).has_headers(false).flexible(true);
-        Rows { reader: reader.from_reader(watched), quotes, left, max }
+        TableRows { reader: reader.from_reader(watched), quotes, left, max }
     }
 
     /// Reads the next row, and returns its place, or `None` at the end.
-    fn next(&mut self, row: &mut ByteRecord) -> Result<Option<Row>, Fault> {
+    fn next(&mut self, row: &mut ByteRecord) -> Result<Option<RowPlace>, Fault> {
         self.left.set(self.max);
         let read = self.reader.read_byte_record(row);
         let is_row = read.map_err(|error| Fault::Read(io::Error::other(error)))?;
@@ -149,7 +149,7 @@ impl<'a> Rows<'a> {
         }
         let line = row.position().map_or(1, |position| position.line());
         let line = line + u64::from(self.quotes.is_crlf());
-        Ok(Some(Row { line, stray: self.quotes.stray_before(end) }))
+        Ok(Some(RowPlace { line, stray: self.quotes.stray_before(end) }))
     }
 }
 
@@ -219,13 +219,13 @@ fn record<'a>(
 }
 
 /// The input of a table. Reading fails when a row is too long.
-struct Watched<'a> {
+struct BoundedRows<'a> {
     inner: Source<'a>,
     left: Rc<Cell<usize>>,
     quotes: Rc<Quotes>,
 }
 
-impl Read for Watched<'_> {
+impl Read for BoundedRows<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.left.get() == 0 {
             let what = "a row of the table is longer than the limit for a record; a quotation mark \

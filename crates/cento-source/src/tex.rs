@@ -67,7 +67,7 @@ pub fn text_of(source: &str) -> String {
     let begin = source.find(BODY[0]).map_or(0, |at| at + BODY[0].len());
     let end = source[begin..].find(BODY[1]).map_or(source.len(), |at| begin + at);
     let macros = definitions(source);
-    let mut reader = Reader::of(&source[begin..end], &macros);
+    let mut reader = TexReader::of(&source[begin..end], &macros);
     reader.pass(&source[..begin]);
     reader.read();
     reader.pass(&source[end..]);
@@ -76,7 +76,7 @@ pub fn text_of(source: &str) -> String {
 
 /// Returns the text of a part of a source, in a single line.
 fn plain(source: &str, macros: &Definitions) -> String {
-    let mut reader = Reader::of(source, macros);
+    let mut reader = TexReader::of(source, macros);
     reader.read();
     reader.text.truncate(reader.text.floor_char_boundary(MACRO_BYTES_MAX));
     reader.text.replace('\n', " ")
@@ -88,7 +88,7 @@ const MACRO_BYTES_MAX: usize = 1000;
 /// Commands whose argument is a note.
 const NOTES: [&str; 6] = ["footnote", "footnotetext", "endnote", "thanks", "marginpar", "sidenote"];
 
-struct Reader<'a> {
+struct TexReader<'a> {
     rest: &'a str,
     text: String,
     formula: Formula,
@@ -122,9 +122,9 @@ enum Formula {
     Other,
 }
 
-impl<'a> Reader<'a> {
-    fn of(rest: &'a str, macros: &'a Definitions) -> Reader<'a> {
-        Reader {
+impl<'a> TexReader<'a> {
+    fn of(rest: &'a str, macros: &'a Definitions) -> TexReader<'a> {
+        TexReader {
             rest,
             text: String::new(),
             formula: Formula::None,

@@ -48,10 +48,10 @@ const STDIN: &str = "-";
 
 /// Reads all `inputs` like [`crate::read`], until `emit` breaks off.
 pub fn read(inputs: &[PathBuf], options: &SourceOptions, emit: Emit<'_>) {
-    read_with(Reader::new(options, emit, false), inputs);
+    read_with(WalkReader::new(options, emit, false), inputs);
 }
 
-fn read_with(mut reader: Reader<'_>, inputs: &[impl AsRef<Path>]) {
+fn read_with(mut reader: WalkReader<'_>, inputs: &[impl AsRef<Path>]) {
     for input in inputs.iter().map(AsRef::as_ref) {
         let flow = if input == Path::new(STDIN) {
             reader.stdin()
@@ -75,13 +75,13 @@ fn read_with(mut reader: Reader<'_>, inputs: &[impl AsRef<Path>]) {
 
 /// Reads the names of the files of an input as [`read`] does: chunks without bytes.
 pub fn names(input: &Path, options: &SourceOptions, emit: Emit<'_>) {
-    let reader = Reader { names_alone: true, ..Reader::new(options, emit, false) };
+    let reader = WalkReader { names_alone: true, ..WalkReader::new(options, emit, false) };
     read_with(reader, std::slice::from_ref(&input));
 }
 
 /// Reads a file with this name from memory, like [`read`].
 pub fn read_bytes(name: &str, bytes: Vec<u8>, options: &SourceOptions, emit: Emit<'_>) {
-    let mut reader = Reader::new(options, emit, false);
+    let mut reader = WalkReader::new(options, emit, false);
     reader.set_len(bytes.len() as u64);
     // Needs no check, because the emitted items already report the end.
     let _ = reader.stream(&name.into(), Source::Bytes(io::Cursor::new(bytes)));
@@ -89,7 +89,7 @@ pub fn read_bytes(name: &str, bytes: Vec<u8>, options: &SourceOptions, emit: Emi
 
 /// Reads a single file as a document. Directories and archives are refused, records are one text.
 pub fn read_one(path: &Path, options: &SourceOptions, emit: Emit<'_>) {
-    let mut reader = Reader::new(options, emit, true);
+    let mut reader = WalkReader::new(options, emit, true);
     // Needs no check, because the emitted items already report the end.
     let _ = match path == Path::new(STDIN) {
         true => reader.stdin(),
@@ -98,7 +98,7 @@ pub fn read_one(path: &Path, options: &SourceOptions, emit: Emit<'_>) {
 }
 
 /// An open file, decompressed, with its first bytes.
-struct Opened<'a> {
+struct OpenedFile<'a> {
     start: Vec<u8>,
     source: Source<'a>,
     /// The compression that was removed last.
@@ -107,20 +107,20 @@ struct Opened<'a> {
     resumption: Option<Resumption>,
 }
 
-impl<'a> Opened<'a> {
+impl<'a> OpenedFile<'a> {
     /// Decompresses one of several nested compressions.
-    fn unpacked(self, next: Compression, window_bytes_max: usize) -> io::Result<Opened<'a>> {
+    fn unpacked(self, next: Compression, window_bytes_max: usize) -> io::Result<OpenedFile<'a>> {
         let (stream, resumption) = next.open_resumable(self.source, window_bytes_max);
         let (start, stream) = peek(stream, PEEK_BYTES)?;
         let source = Source::Stream(stream);
-        Ok(Opened { start, source, compression: next, resumption: Some(resumption) })
+        Ok(OpenedFile { start, source, compression: next, resumption: Some(resumption) })
     }
 }
 
 /// The maximum number of nested compressions.
 const COMPRESSIONS_MAX: usize = 2;
 
-struct Reader<'a> {
+struct WalkReader<'a> {
     options: &'a SourceOptions,
     emit: Emit<'a>,
     /// The open archives, outermost first.
@@ -162,9 +162,9 @@ impl Within {
 #[cfg(feature = "archives")]
 const ARCHIVES_MAX: usize = 2;
 
-impl<'a> Reader<'a> {
-    fn new(options: &'a SourceOptions, emit: Emit<'a>, is_one: bool) -> Reader<'a> {
-        Reader {
+impl<'a> WalkReader<'a> {
+    fn new(options: &'a SourceOptions, emit: Emit<'a>, is_one: bool) -> WalkReader<'a> {
+        WalkReader {
             options,
             emit,
             #[cfg(feature = "archives")]
@@ -287,7 +287,7 @@ impl<'a> Reader<'a> {
         let (promised, inner) = Compression::of_name(name);
         let opened = source.peek(PEEK_BYTES).and_then(|(start, source)| {
             let compression = Compression::None;
-            let mut opened = Opened { start, source, compression, resumption: None };
+            let mut opened = OpenedFile { start, source, compression, resumption: None };
             for _ in 0..COMPRESSIONS_MAX {
                 let next = Compression::of_start(&opened.start, promised);
                 if next == Compression::None {
@@ -297,7 +297,7 @@ impl<'a> Reader<'a> {
             }
             Ok(opened)
         });
-        let Opened { start, source, compression, resumption } = match opened {
+        let OpenedFile { start, source, compression, resumption } = match opened {
             Ok(opened) => opened,
             Err(error) => return self.fail(Error::io("read", &**place, error)),
         };

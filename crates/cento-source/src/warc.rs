@@ -16,7 +16,7 @@ use std::io::{self, BufRead, Read};
 use std::ops::ControlFlow;
 
 use crate::archive::{Body, Each, Entry};
-use records::{Found, Records};
+use records::{Records, StreamRecord};
 
 /// The maximum length of the head of a record, or of an answer.
 const HEAD_BYTES_MAX: usize = 64 << 10;
@@ -50,8 +50,8 @@ pub fn pages(stream: impl Read, kind: Kind, each: Each<'_>) -> io::Result<Contro
     let mut last = None;
     loop {
         let lost = match records.find_head()? {
-            Found::End => return Ok(ControlFlow::Continue(())),
-            Found::Head(head) => match Record::of(&head, kind) {
+            StreamRecord::End => return Ok(ControlFlow::Continue(())),
+            StreamRecord::Head(head) => match RecordHead::of(&head, kind) {
                 Some(record) => {
                     if record.read(&mut records, each)?.is_break() {
                         return Ok(ControlFlow::Break(()));
@@ -61,7 +61,7 @@ pub fn pages(stream: impl Read, kind: Kind, each: Each<'_>) -> io::Result<Contro
                 }
                 None => "the head of a record in it is damaged; the record is skipped".to_owned(),
             },
-            Found::Gap(len) => {
+            StreamRecord::Gap(len) => {
                 let place = match last.as_deref().filter(|address| !address.is_empty()) {
                     Some(address) => format!("after the record of {address}"),
                     None => "beside the records".to_owned(),
@@ -71,7 +71,7 @@ pub fn pages(stream: impl Read, kind: Kind, each: Each<'_>) -> io::Result<Contro
                     len => format!("{len} bytes {place} belong to no record and are skipped"),
                 }
             }
-            Found::Defect(what) => what,
+            StreamRecord::Defect(what) => what,
         };
         if each("", Entry::Lost(lost)).is_break() {
             return Ok(ControlFlow::Break(()));
@@ -80,37 +80,37 @@ pub fn pages(stream: impl Read, kind: Kind, each: Each<'_>) -> io::Result<Contro
 }
 
 /// The head of a record.
-struct Record {
+struct RecordHead {
     kind: String,
     address: String,
     content_type: String,
     len: u64,
 }
 
-impl Record {
-    fn of(head: &[u8], kind: Kind) -> Option<Record> {
+impl RecordHead {
+    fn of(head: &[u8], kind: Kind) -> Option<RecordHead> {
         let head = String::from_utf8_lossy(head);
         match kind {
-            Kind::Warc => Record::of_warc(&head),
-            Kind::Arc => Record::of_arc(&head),
+            Kind::Warc => RecordHead::of_warc(&head),
+            Kind::Arc => RecordHead::of_arc(&head),
         }
     }
 
     /// Parses a head of ARC: an address, further fields, and a length.
-    fn of_arc(head: &str) -> Option<Record> {
+    fn of_arc(head: &str) -> Option<RecordHead> {
         let mut fields = head.split_ascii_whitespace();
         let address = fields.next()?.to_owned();
         let len = fields.next_back()?.parse().ok()?;
         let content_type = fields.nth(2).unwrap_or_default().to_ascii_lowercase();
         let is_page = address.starts_with("http");
         let kind = if is_page { "response" } else { "other" }.to_owned();
-        Some(Record { kind, address, content_type, len })
+        Some(RecordHead { kind, address, content_type, len })
     }
 
-    fn of_warc(head: &str) -> Option<Record> {
+    fn of_warc(head: &str) -> Option<RecordHead> {
         let mut lines = head.lines();
         lines.next()?;
-        let mut record = Record {
+        let mut record = RecordHead {
             kind: String::new(),
             address: String::new(),
             content_type: String::new(),
@@ -255,7 +255,7 @@ impl ResponseHead {
             return each(address, Entry::Bad(why));
         }
         match self.is_chunked {
-            true => each(address, Entry::Page(&mut Chunked::new(body), name)),
+            true => each(address, Entry::Page(&mut ChunkedBody::new(body), name)),
             false => each(address, Entry::Page(body, name)),
         }
     }
@@ -281,26 +281,26 @@ fn name_by(content_type: &str) -> Option<&'static str> {
 
 /// Content in chunks (RFC 9112, section 7.1). Content without chunks passes unchanged, because some
 /// archives have removed the chunks and kept the header.
-struct Chunked<'a, R> {
+struct ChunkedBody<'a, R> {
     inner: &'a mut Body<R>,
     /// The bytes already read of the first line, which may be content.
     start: io::Cursor<Vec<u8>>,
     /// The number of bytes left in the chunk. Zero before the first chunk, and without chunks.
     left: u64,
-    state: State,
+    state: WarcState,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum State {
+enum WarcState {
     First,
     Plain,
     Chunks,
     End,
 }
 
-impl<'a, R: BufRead> Chunked<'a, R> {
-    fn new(inner: &'a mut Body<R>) -> Chunked<'a, R> {
-        Chunked { inner, start: io::Cursor::default(), left: 0, state: State::First }
+impl<'a, R: BufRead> ChunkedBody<'a, R> {
+    fn new(inner: &'a mut Body<R>) -> ChunkedBody<'a, R> {
+        ChunkedBody { inner, start: io::Cursor::default(), left: 0, state: WarcState::First }
     }
 
     /// Returns the size of the next chunk, with the bytes of its line.
@@ -319,20 +319,20 @@ impl<'a, R: BufRead> Chunked<'a, R> {
     }
 
     fn next(&mut self) -> io::Result<()> {
-        if self.state == State::Chunks {
+        if self.state == WarcState::Chunks {
             // The end of the line after a chunk.
             self.size()?;
         }
         let (size, line) = self.size()?;
         self.state = match (size, self.state) {
-            (Some(0), _) => State::End,
+            (Some(0), _) => WarcState::End,
             (Some(size), _) => {
                 self.left = size;
-                State::Chunks
+                WarcState::Chunks
             }
-            (None, State::First) => {
+            (None, WarcState::First) => {
                 self.start = io::Cursor::new(line);
-                State::Plain
+                WarcState::Plain
             }
             (None, _) => return Err(io::Error::other("its chunks are damaged")),
         };
@@ -340,14 +340,14 @@ impl<'a, R: BufRead> Chunked<'a, R> {
     }
 }
 
-impl<R: BufRead> Read for Chunked<'_, R> {
+impl<R: BufRead> Read for ChunkedBody<'_, R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        while self.left == 0 && matches!(self.state, State::First | State::Chunks) {
+        while self.left == 0 && matches!(self.state, WarcState::First | WarcState::Chunks) {
             self.next()?;
         }
         match self.state {
-            State::End => Ok(0),
-            State::Chunks => {
+            WarcState::End => Ok(0),
+            WarcState::Chunks => {
                 let len = buffer.len().min(usize::try_from(self.left).unwrap_or(usize::MAX));
                 let read = self.inner.read(&mut buffer[..len])?;
                 if read == 0 && len > 0 {

@@ -41,7 +41,7 @@ pub mod error {
     pub use cento_api::error::*;
 }
 
-pub use cento_api::{Error, Reason, Refusal, Result, Unseen};
+pub use cento_api::{Error, Reason, Refusal, Result, UnseenText};
 pub use compare::measure::Measure;
 pub use compare::{Comparison, compare, compare_by};
 pub use key::{CheckValue, Key};

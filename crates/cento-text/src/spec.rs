@@ -18,7 +18,7 @@ use crate::{Error, Refusal, Result};
 
 /// The specifications that can be written for one purpose, such as schemes.
 #[derive(Debug)]
-pub(crate) struct Grammar<F: 'static> {
+pub(crate) struct SpecGrammar<F: 'static> {
     /// The noun for a specification, as in "no such {noun}".
     pub noun: &'static str,
     /// All families, including families that this build lacks.
@@ -161,7 +161,7 @@ pub struct Spec {
     values: Vec<u32>,
 }
 
-impl<F: Family> Grammar<F> {
+impl<F: Family> SpecGrammar<F> {
     /// Reads `text` as a specification of one of the families.
     ///
     /// # Errors
@@ -252,10 +252,10 @@ fn write_spec<'a>(
 /// The package whose features are the families and their parameters.
 const PACKAGE: &str = "cento";
 
-/// Does the work of [`Grammar::parse`], with the error as a clause.
+/// Does the work of [`SpecGrammar::parse`], with the error as a clause.
 fn parse<F: Family>(
     text: &str,
-    grammar: &Grammar<F>,
+    grammar: &SpecGrammar<F>,
 ) -> std::result::Result<(Spec, &'static F), Refusal> {
     let text = text.trim_ascii();
     let (name, list) = match text.split_once('(') {
@@ -376,7 +376,7 @@ mod tests {
         }
     }
 
-    static GRAMMAR: Grammar<Shape> = Grammar {
+    static GRAMMAR: SpecGrammar<Shape> = SpecGrammar {
         noun: "shape",
         families: &[
             &Shape {

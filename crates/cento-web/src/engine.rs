@@ -32,32 +32,32 @@ impl EngineAddress {
     ///
     /// # Errors
     /// When the address needs TLS, which this build lacks.
-    pub(crate) fn open(&self, time: Duration) -> Result<Engine> {
+    pub(crate) fn open(&self, time: Duration) -> Result<SearxngEngine> {
         if self.url.starts_with("https://") && !cfg!(feature = "tls") {
             let refusal = Refusal::unsupported("https", "tls", "cento-web");
             return Err(Error::input(self.url.as_str(), refusal));
         }
-        Ok(Engine { url: format!("{}/search", self.url), asker: Asker::new(time) })
+        Ok(SearxngEngine { url: format!("{}/search", self.url), asker: Asker::new(time) })
     }
 }
 
 /// SearXNG, by its JSON API (docs.searxng.org, "Search API").
-pub(crate) struct Engine {
+pub(crate) struct SearxngEngine {
     url: String,
     asker: Asker,
 }
 
 #[derive(Deserialize)]
-struct Answer {
-    results: Vec<Named>,
+struct EngineAnswer {
+    results: Vec<NamedEngine>,
 }
 
 #[derive(Deserialize)]
-struct Named {
+struct NamedEngine {
     url: String,
 }
 
-impl Engine {
+impl SearxngEngine {
     /// Returns the addresses in the engine's answer, best first.
     pub(crate) fn search(&self, query: &str) -> std::result::Result<Vec<String>, String> {
         let json = "its settings.yml must list `json` below `search: formats:`, which it does not \
@@ -67,7 +67,7 @@ impl Engine {
             let hint = if status == 403 { format!("; {json}") } else { String::new() };
             return Err(format!("the search engine answered with status {status}{hint}"));
         }
-        let answer: Answer = serde_json::from_slice(&body)
+        let answer: EngineAnswer = serde_json::from_slice(&body)
             .map_err(|_| format!("the search engine did not answer with JSON; {json}"))?;
         Ok(answer.results.into_iter().map(|named| named.url).collect())
     }

@@ -16,5 +16,5 @@ mod sources;
 mod windows;
 
 pub use engine::EngineAddress;
-pub use sources::{Added, Asked, Failure, WebOptions, WebReport, add_sources};
+pub use sources::{AnsweredQuery, Failure, IndexedPage, WebOptions, WebReport, add_sources};
 pub use windows::{Collection, queries};

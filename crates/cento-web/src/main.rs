@@ -14,7 +14,9 @@ use cento::{Error, Key, Reason};
 use cento_report::counted;
 use cento_report::terminal::{json, printable};
 use cento_source::{Extraction, SourceOptions, read_text};
-use cento_web::{Added, Asked, Collection, Failure, WebOptions, WebReport, add_sources, queries};
+use cento_web::{
+    AnsweredQuery, Collection, Failure, IndexedPage, WebOptions, WebReport, add_sources, queries,
+};
 
 /// Find sources of a text on the web, and add them to an index.
 ///
@@ -59,12 +61,12 @@ struct Web {
     key_file: Option<PathBuf>,
     /// Output format.
     #[arg(long, value_enum, default_value = "human")]
-    format: Format,
+    format: OutputFormat,
 }
 
 /// The format of the output.
 #[derive(Debug, Clone, Copy, ValueEnum)]
-enum Format {
+enum OutputFormat {
     /// Text for people.
     Human,
     /// One JSON object for programs.
@@ -104,19 +106,19 @@ fn tell(error: &Error) {
     eprintln!("cento-web: {}", printable(&format!("{error}{hint}")));
 }
 
-fn show(report: &WebReport, format: Format) -> io::Result<()> {
+fn show(report: &WebReport, format: OutputFormat) -> io::Result<()> {
     let mut out = io::stdout().lock();
-    if matches!(format, Format::Json) {
+    if matches!(format, OutputFormat::Json) {
         return writeln!(out, "{}", json(report)?);
     }
     let mut line = |text: String| writeln!(out, "{}", printable(&text));
-    for Asked { query, addresses, .. } in &report.asked {
+    for AnsweredQuery { query, addresses, .. } in &report.asked {
         line(format!("asked   {addresses:>3} addresses  {query}"))?;
     }
     for Failure { what, why, .. } in &report.unanswered {
         line(format!("no answer  {what}: {why}"))?;
     }
-    for Added { address, votes, bytes, .. } in &report.added {
+    for IndexedPage { address, votes, bytes, .. } in &report.added {
         line(format!("added   {votes:>3} votes  {address}, {}", counted(*bytes as u64, "byte")))?;
     }
     for Failure { what, why, .. } in &report.failed {

@@ -14,7 +14,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 use serde_json::Map;
 
-use crate::engine::{Engine, EngineAddress};
+use crate::engine::{EngineAddress, SearxngEngine};
 use crate::fetch::{Fetcher, Limits, Page};
 use crate::windows::spread;
 
@@ -68,13 +68,13 @@ fn parse_time(text: &str) -> Result<Duration, String> {
 #[non_exhaustive]
 pub struct WebReport {
     /// The queries with an answer of the engine.
-    pub asked: Vec<Asked>,
+    pub asked: Vec<AnsweredQuery>,
     /// The queries without an answer of the engine.
     pub unanswered: Vec<Failure>,
     /// The number of windows without a query.
     pub not_asked: usize,
     /// The pages that are in the index.
-    pub added: Vec<Added>,
+    pub added: Vec<IndexedPage>,
     /// The pages that could not be fetched or read.
     pub failed: Vec<Failure>,
     /// The number of addresses beyond the maximum number of pages.
@@ -84,7 +84,7 @@ pub struct WebReport {
 /// A query that the engine answered.
 #[derive(Debug, Serialize)]
 #[non_exhaustive]
-pub struct Asked {
+pub struct AnsweredQuery {
     /// The run of words that was sent.
     pub query: String,
     /// The number of addresses in the answer.
@@ -104,7 +104,7 @@ pub struct Failure {
 /// A page that is in the index.
 #[derive(Debug, Serialize)]
 #[non_exhaustive]
-pub struct Added {
+pub struct IndexedPage {
     /// The final address of the page, which is its id.
     pub address: String,
     /// The number of answers with the address.
@@ -145,7 +145,7 @@ pub fn add_sources(
 
 /// Sends at most `queries_max` queries. Returns addresses with their votes, most votes first.
 fn ask(
-    engine: &Engine,
+    engine: &SearxngEngine,
     queries: Vec<String>,
     queries_max: usize,
     report: &mut WebReport,
@@ -174,7 +174,7 @@ fn ask(
                 votes.entry(address.clone()).or_insert((0, next)).0 += 1;
             }
         }
-        report.asked.push(Asked { query, addresses: seen.len() });
+        report.asked.push(AnsweredQuery { query, addresses: seen.len() });
     }
     report.not_asked = windows - report.asked.len() - report.unanswered.len();
     let mut ranked: Vec<(String, (u32, usize))> = votes.into_iter().collect();
@@ -184,7 +184,7 @@ fn ask(
 }
 
 /// A page as a document, with its entry in the report.
-type Fetched = (Document, Added);
+type Fetched = (Document, IndexedPage);
 
 /// Fetches the first pages. The index is not locked meanwhile, because pages arrive slowly.
 fn fetch(ranked: Vec<(String, u32)>, options: &WebOptions, report: &mut WebReport) -> Vec<Fetched> {
@@ -248,7 +248,7 @@ fn document(page: Page, votes: u32, options: &SourceOptions) -> Result<Fetched, 
         ("fetched".to_owned(), fetched.into()),
         ("votes".to_owned(), votes.into()),
     ]);
-    let added = Added { address: page.address.clone(), votes, bytes: page.bytes.len() };
+    let added = IndexedPage { address: page.address.clone(), votes, bytes: page.bytes.len() };
     let document = Document::new(page.address, text).with_meta(meta).checked();
     Ok((document.map_err(|error| error.to_string())?, added))
 }

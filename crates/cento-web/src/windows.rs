@@ -11,10 +11,10 @@ use cento::{Analyzer, Key, Tokens};
 
 /// A collection that counts the occurrences of a run of words.
 #[derive(Debug)]
-pub struct Collection(Kind);
+pub struct Collection(WindowKind);
 
 #[derive(Debug)]
-enum Kind {
+enum WindowKind {
     /// An index, which counts the documents with fingerprints of the run.
     Index(Searcher),
     /// A table, which counts the occurrences of the grams of the run.
@@ -32,20 +32,20 @@ impl Collection {
             let index = Index::open_for_search(path)?;
             key.map_or(Ok(()), |key| index.unlock(key))?;
             let searcher = Searcher::new(index.snapshot()?);
-            return Ok(Collection(Kind::Index(searcher)));
+            return Ok(Collection(WindowKind::Index(searcher)));
         }
         let table = FrequencyTable::open(path)?;
         let analyzer = table.header().analyzer.parse()?;
-        Ok(Collection(Kind::Table(table, analyzer)))
+        Ok(Collection(WindowKind::Table(table, analyzer)))
     }
 
     fn occurrences(&self, run: &str) -> cento::Result<u64> {
         match &self.0 {
-            Kind::Index(searcher) => {
+            WindowKind::Index(searcher) => {
                 let query = Query::text(run).limit(1);
                 Ok(searcher.search(&query)?.query.postings)
             }
-            Kind::Table(table, analyzer) => {
+            WindowKind::Table(table, analyzer) => {
                 let mut tokens = Tokens::default();
                 analyzer.analyze(run, &mut tokens, Stop::NEVER)?;
                 Ok(table.occurrences(&tokens))

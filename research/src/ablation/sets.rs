@@ -10,7 +10,7 @@ mod source;
 use std::path::Path;
 
 use cento::Stop;
-use cento::compare::align::{Aligned, Genre, Side, align};
+use cento::compare::align::{AlignedPassage, Genre, Side, align};
 use cento::text::{Analyzer, Tokens};
 
 use crate::Result;
@@ -174,7 +174,7 @@ impl Text {
     }
 
     /// The passages that this text shares with another.
-    fn passages(&self, other: &Text, genre: Genre) -> Result<Vec<Aligned>> {
+    fn passages(&self, other: &Text, genre: Genre) -> Result<Vec<AlignedPassage>> {
         Ok(align(self.side(), other.side(), genre, Stop::NEVER)?.passages)
     }
 

@@ -19,7 +19,7 @@ use cento_api::{Novelty, NoveltySource};
 
 use self::shares::{Origin, Shares};
 use self::stored::Stored;
-use self::uncommitted::Uncommitted;
+use self::uncommitted::UncommittedPostings;
 use super::{DocAddress, SignedDocument, Snapshot};
 use crate::error::Result;
 use crate::hash::Digest;
@@ -85,7 +85,7 @@ pub struct NoveltyRecorder {
     /// The number of tokens of a fingerprint.
     span: u32,
     stored: Stored,
-    uncommitted: Uncommitted,
+    uncommitted: UncommittedPostings,
     bytes_max: usize,
 }
 
@@ -93,7 +93,7 @@ impl NoveltyRecorder {
     /// Creates a recorder with this memory for uncommitted documents, in bytes. Each fingerprint
     /// has `span` tokens.
     pub fn new(span: u32, bytes_max: usize) -> NoveltyRecorder {
-        let (stored, uncommitted) = (Stored::default(), Uncommitted::with_room(bytes_max));
+        let (stored, uncommitted) = (Stored::default(), UncommittedPostings::with_room(bytes_max));
         NoveltyRecorder { span, stored, uncommitted, bytes_max }
     }
 

@@ -8,15 +8,15 @@ use crate::hash::{BuildKeyHasher, Digest};
 
 /// The uncommitted documents and an inverted index of their fingerprints.
 #[derive(Debug, Default)]
-pub struct Uncommitted {
-    documents: Vec<Added>,
+pub struct UncommittedPostings {
+    documents: Vec<UncommittedDocument>,
     /// The time of addition of each document, in microseconds, or [`GONE`] after the document was
     /// replaced or removed.
     times: Vec<i64>,
     /// The number of the live document, by digest of its id.
     by_id: HashMap<Digest, u32, BuildKeyHasher>,
     /// The list of documents, by fingerprint.
-    lists: HashMap<u64, List, BuildKeyHasher>,
+    lists: HashMap<u64, HolderDocuments, BuildKeyHasher>,
     /// The lists with more than one document.
     longer: Vec<Longer>,
     /// Documents of longer lists, each linked to the previous posting of the same list.
@@ -25,7 +25,7 @@ pub struct Uncommitted {
 }
 
 #[derive(Debug)]
-struct Added {
+struct UncommittedDocument {
     id: String,
     /// The distinct keys of the document. Emptied when the document is gone.
     keys: Vec<u64>,
@@ -36,7 +36,7 @@ const GONE: i64 = i64::MIN;
 
 /// The documents of a fingerprint. Most fingerprints occur in one document, which needs no list.
 #[derive(Debug, Clone, Copy)]
-enum List {
+enum HolderDocuments {
     One(u32),
     Longer(u32),
 }
@@ -57,18 +57,18 @@ const BYTES_A_KEY: usize = 28;
 const BYTES_A_LIST: usize = 64;
 const BYTES_A_DOCUMENT: usize = 100;
 
-impl Uncommitted {
+impl UncommittedPostings {
     /// Creates an empty set whose map has room for `bytes` of fingerprints from the start, because
     /// a growing map would move every entry each time.
-    pub fn with_room(bytes: usize) -> Uncommitted {
+    pub fn with_room(bytes: usize) -> UncommittedPostings {
         let lists =
             HashMap::with_capacity_and_hasher(bytes / BYTES_A_KEY, BuildKeyHasher::default());
-        Uncommitted { lists, ..Uncommitted::default() }
+        UncommittedPostings { lists, ..UncommittedPostings::default() }
     }
 
     /// Removes every document, and keeps the allocated room.
     pub fn clear(&mut self) {
-        let Uncommitted { documents, times, by_id, lists, longer, postings, bytes } = self;
+        let UncommittedPostings { documents, times, by_id, lists, longer, postings, bytes } = self;
         documents.clear();
         times.clear();
         by_id.clear();
@@ -103,7 +103,7 @@ impl Uncommitted {
         let number = self.documents.len() as u32;
         let earlier = keys.iter().map(|&key| self.add_to(key, number, time)).collect();
         self.bytes += id.len() + BYTES_A_DOCUMENT + size_of_val(&keys[..]);
-        self.documents.push(Added { id, keys });
+        self.documents.push(UncommittedDocument { id, keys });
         self.times.push(time);
         self.by_id.insert(of_id, number);
         earlier
@@ -113,22 +113,22 @@ impl Uncommitted {
     fn add_to(&mut self, key: u64, number: u32, time: i64) -> Earlier {
         let mut list = match self.lists.entry(key) {
             Entry::Vacant(vacant) => {
-                vacant.insert(List::One(number));
+                vacant.insert(HolderDocuments::One(number));
                 self.bytes += BYTES_A_KEY;
                 return Earlier::default();
             }
             Entry::Occupied(list) => list,
         };
         let place = match *list.get() {
-            List::Longer(place) => place,
-            List::One(one) => {
+            HolderDocuments::Longer(place) => place,
+            HolderDocuments::One(one) => {
                 let at = self.times[one as usize];
                 let first = (at != GONE).then_some((at, one));
                 let last = self.postings.len() as u32;
                 self.postings.push((one, None));
                 let place = self.longer.len() as u32;
                 self.longer.push(Longer { live: u32::from(first.is_some()), last, first });
-                list.insert(List::Longer(place));
+                list.insert(HolderDocuments::Longer(place));
                 self.bytes += BYTES_A_LIST;
                 place
             }
@@ -150,7 +150,7 @@ impl Uncommitted {
         let Some(number) = self.by_id.remove(&of_id) else { return };
         self.times[number as usize] = GONE;
         for key in std::mem::take(&mut self.documents[number as usize].keys) {
-            let Some(&List::Longer(place)) = self.lists.get(&key) else { continue };
+            let Some(&HolderDocuments::Longer(place)) = self.lists.get(&key) else { continue };
             let Longer { last, first, .. } = self.longer[place as usize];
             let first = match first {
                 Some((_, gone)) if gone == number => self.first_of(last),

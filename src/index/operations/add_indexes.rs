@@ -192,7 +192,7 @@ impl Writer {
     fn take_in(
         &mut self,
         shards: Vec<Shard<'_>>,
-        (resolved, withdrawals): (Resolved, Withdrawals),
+        (resolved, withdrawals): (ResolvedIds, Withdrawals),
         options: AddIndexesOptions,
         merged: &mut AddedIndexes,
     ) -> Result<()> {
@@ -234,7 +234,7 @@ impl Writer {
     }
 
     /// Writes the documents of the new segments to the change log, if the index has one.
-    fn log_adopted(&mut self, shards: &[Shard<'_>], resolved: &Resolved) -> Result<()> {
+    fn log_adopted(&mut self, shards: &[Shard<'_>], resolved: &ResolvedIds) -> Result<()> {
         if !self.logs_changes() {
             return Ok(());
         }
@@ -264,8 +264,8 @@ impl Writer {
     /// Commits segments whose files are already in place.
     fn commit_adopted(
         &mut self,
-        taken: Taken,
-        resolved: Resolved,
+        taken: TakenSegments,
+        resolved: ResolvedIds,
         withdrawals: Option<Withdrawals>,
     ) -> Result<()> {
         let index = self.index().clone();
@@ -306,7 +306,7 @@ impl Writer {
 
 /// The decisions about ids that occur twice.
 #[derive(Default)]
-struct Resolved {
+struct ResolvedIds {
     /// For each new segment, the documents that a later document replaces, ascending.
     deleted: Vec<Vec<u32>>,
     /// The ids of the replaced documents of the index itself.
@@ -320,9 +320,9 @@ fn resolve(
     (path, own): (&Path, Option<&Snapshot>),
     shards: &[Shard<'_>],
     options: AddIndexesOptions,
-) -> Result<Resolved> {
+) -> Result<ResolvedIds> {
     let Some(first) = shards.iter().find(|shard| !shard.new.is_empty()) else {
-        return Ok(Resolved::default());
+        return Ok(ResolvedIds::default());
     };
     let mut sources =
         own.map_or(Vec::new(), |own| conflict::sources(0, own, 0..own.segments().len()));
@@ -348,12 +348,12 @@ fn resolve(
         return Err(Error::index(path, Reason::SharedId, what));
     }
     let deleted = found.deleted.into_iter().skip(own_segments).collect();
-    Ok(Resolved { deleted, replaced_ids: found.own, replaced: found.replaced })
+    Ok(ResolvedIds { deleted, replaced_ids: found.own, replaced: found.replaced })
 }
 
 /// Segments whose files are in place but not committed.
 #[derive(Default)]
-struct Taken {
+struct TakenSegments {
     metas: Vec<SegmentMeta>,
     from: Adopted,
 }
@@ -476,11 +476,11 @@ fn announce(index: &Index, shards: &[Shard<'_>]) -> Result<Vec<SegmentId>> {
 fn take_all(
     index: &Index,
     shards: &[Shard<'_>],
-    resolved: &Resolved,
+    resolved: &ResolvedIds,
     options: AddIndexesOptions,
     merged: &mut AddedIndexes,
-) -> Result<Taken> {
-    let mut taken = Taken::default();
+) -> Result<TakenSegments> {
+    let mut taken = TakenSegments::default();
     let mut deleted = resolved.deleted.iter();
     let mut ids = announce(index, shards)?.into_iter();
     for shard in shards {

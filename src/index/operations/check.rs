@@ -54,7 +54,7 @@ impl Index {
     /// # Errors
     /// When something other than damage prevents reading the index.
     pub fn check(&self) -> Result<CheckReport> {
-        let mut report = Findings::default();
+        let mut report = CheckFindings::default();
         let (components, snapshot) = {
             // Under one lock, so that the check sees a single commit, whose files stay meanwhile.
             let hold = self.directory().hold_list();
@@ -94,7 +94,7 @@ impl Index {
             Err(_) if !report.problems.is_empty() => {}
             Err(error) => return Err(error),
         }
-        let Findings { names, damaged, problems } = report;
+        let CheckFindings { names, damaged, problems } = report;
         let unlisted = self.unlisted_files()?;
         Ok(CheckReport { segments: names.len(), damaged: damaged.len(), problems, unlisted })
     }
@@ -139,7 +139,7 @@ impl Index {
 type OpenComponent = (String, Component, std::result::Result<FileSlice, OpenReadError>);
 
 #[derive(Default)]
-struct Findings {
+struct CheckFindings {
     /// The names of the segments.
     names: BTreeSet<String>,
     /// The names of the damaged segments.
@@ -147,7 +147,7 @@ struct Findings {
     problems: Vec<Corruption>,
 }
 
-impl Findings {
+impl CheckFindings {
     fn add(&mut self, problem: Corruption) {
         let segment = segment_of(&problem.file).filter(|name| self.names.contains(*name));
         self.damaged.extend(segment.map(str::to_owned));
@@ -157,14 +157,14 @@ impl Findings {
     }
 }
 
-fn check_segments(snapshot: &Snapshot, report: &mut Findings) {
+fn check_segments(snapshot: &Snapshot, report: &mut CheckFindings) {
     for segment in snapshot.segments() {
         segment.signatures.check().into_iter().for_each(|problem| report.add(problem));
     }
 }
 
 /// Reads every document, and looks for ids that occur twice.
-fn check_documents(snapshot: &Snapshot, report: &mut Findings) -> Result<()> {
+fn check_documents(snapshot: &Snapshot, report: &mut CheckFindings) -> Result<()> {
     let mut ids = HashSet::new();
     for address in snapshot.live() {
         let checked = snapshot.document(address).and_then(|document| {

@@ -93,8 +93,9 @@ impl Snapshot {
     /// When a segment is damaged.
     pub fn for_each_term(&self, each: &mut dyn FnMut(u64, u64)) -> Result<()> {
         let segments = self.segments().iter();
-        let mut open =
-            segments.map(|segment| Head::new(&segment.signatures)).collect::<Result<Vec<_>>>()?;
+        let mut open = segments
+            .map(|segment| TermCursor::new(&segment.signatures))
+            .collect::<Result<Vec<_>>>()?;
         loop {
             open.retain(|head| head.next.is_some());
             let least = open.iter().filter_map(|head| head.next.map(|next| next.0)).min();
@@ -110,8 +111,8 @@ impl Snapshot {
         }
     }
 
-    fn sample(&self, stop_keys: &[u64]) -> Result<Sample> {
-        let mut sample = Sample::default();
+    fn sample(&self, stop_keys: &[u64]) -> Result<SampleTotals> {
+        let mut sample = SampleTotals::default();
         let step = self.documents().div_ceil(SAMPLE_DOCUMENTS).max(1);
         for address in self.live().skip(step as usize - 1).step_by(step as usize) {
             let signature = self.signature(address, Stop::NEVER)?;
@@ -123,7 +124,7 @@ impl Snapshot {
 }
 
 /// A read position in the dictionary of a segment.
-struct Head<'a> {
+struct TermCursor<'a> {
     segment: &'a SegmentReader,
     block: usize,
     terms: Vec<(u64, u32)>,
@@ -131,9 +132,9 @@ struct Head<'a> {
     next: Option<(u64, u32)>,
 }
 
-impl Head<'_> {
-    fn new(segment: &SegmentReader) -> Result<Head<'_>> {
-        let mut head = Head { segment, block: 0, terms: Vec::new(), at: 0, next: None };
+impl TermCursor<'_> {
+    fn new(segment: &SegmentReader) -> Result<TermCursor<'_>> {
+        let mut head = TermCursor { segment, block: 0, terms: Vec::new(), at: 0, next: None };
         head.advance()?;
         Ok(head)
     }
@@ -152,14 +153,14 @@ impl Head<'_> {
 
 /// Totals over the sampled documents.
 #[derive(Default)]
-struct Sample {
+struct SampleTotals {
     documents: u64,
     documents_lost: u64,
     passages: u64,
     passages_lost: u64,
 }
 
-impl Sample {
+impl SampleTotals {
     /// Adds a document: for each fingerprint, whether it is stopped, and its position.
     fn add(&mut self, fingerprints: impl Iterator<Item = (bool, u32)>) {
         let mut any_kept = false;

@@ -32,12 +32,12 @@ const FILE: &str = ".moving.json";
 
 /// The content of the note.
 #[derive(Debug, Default, Serialize, Deserialize)]
-struct Note {
-    shards: Vec<Noted>,
+struct MoveNote {
+    shards: Vec<NotedShard>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-struct Noted {
+struct NotedShard {
     /// The bytes of the path, which need not be Unicode.
     path: Vec<u8>,
     /// The hash of the list of segments.
@@ -96,8 +96,9 @@ impl Moving {
 
     fn write(&self) -> Result<()> {
         let Some(path) = &self.path else { return Ok(()) };
-        let noted = self.shards.iter().map(|(path, &list)| Noted { path: path.clone(), list });
-        let bytes = serde_json::to_vec(&Note { shards: noted.collect() }).expect("a note is JSON");
+        let noted = self.shards.iter().map(|(path, &list)| NotedShard { path: path.clone(), list });
+        let bytes =
+            serde_json::to_vec(&MoveNote { shards: noted.collect() }).expect("a note is JSON");
         replace::file(path, &bytes).map_err(|e| Error::io("write", path, e))
     }
 }
@@ -108,7 +109,7 @@ fn read(path: &Path) -> Result<BTreeMap<Vec<u8>, u64>> {
         read => read.map_err(|e| Error::io("read", path, e))?,
     };
     // A damaged note counts as missing: shards that have disappeared are then refused.
-    let note: Note = serde_json::from_slice(&bytes).unwrap_or_default();
+    let note: MoveNote = serde_json::from_slice(&bytes).unwrap_or_default();
     Ok(note.shards.into_iter().map(|noted| (noted.path, noted.list)).collect())
 }
 

@@ -50,7 +50,7 @@ pub struct FoundSegment {
 }
 
 /// A segment with its files and the data for its entry in a list.
-struct Candidate {
+struct SegmentCandidate {
     found: FoundSegment,
     files: Vec<String>,
     /// The opstamp of the newest list of deleted documents.
@@ -147,14 +147,19 @@ fn refuse(index: Index, path: &Path, refused: &Withdrawals) -> Result<Index> {
 }
 
 /// Returns the requested segments, and checks that they are intact.
-fn chosen(path: &Path, found: Vec<Candidate>, wanted: &[String]) -> Result<Vec<Candidate>> {
+fn chosen(
+    path: &Path,
+    found: Vec<SegmentCandidate>,
+    wanted: &[String],
+) -> Result<Vec<SegmentCandidate>> {
     let names: BTreeSet<&str> = found.iter().map(|one| one.found.segment.as_str()).collect();
     if let Some(unknown) = wanted.iter().find(|name| !names.contains(name.as_str())) {
         let what = format!("no files of a segment `{unknown}` are here");
         return Err(Error::index(path, Reason::Unsuitable, what));
     }
-    let is_wanted = |one: &Candidate| wanted.is_empty() || wanted.contains(&one.found.segment);
-    let is_usable = |one: &Candidate| {
+    let is_wanted =
+        |one: &SegmentCandidate| wanted.is_empty() || wanted.contains(&one.found.segment);
+    let is_usable = |one: &SegmentCandidate| {
         one.found.problem.is_none() || (!wanted.is_empty() && one.found.undeleted > 0)
     };
     let (whole, damaged): (Vec<_>, Vec<_>) =
@@ -181,7 +186,7 @@ fn chosen(path: &Path, found: Vec<Candidate>, wanted: &[String]) -> Result<Vec<C
 }
 
 /// Puts the files of the segments into the new index at `to`, and writes a list for them.
-fn make(path: &Path, to: &Path, segments: &[Candidate]) -> Result<Index> {
+fn make(path: &Path, to: &Path, segments: &[SegmentCandidate]) -> Result<Index> {
     for name in segments.iter().flat_map(|segment| &segment.files) {
         let (from, new) = (path.join(name), to.join(name));
         if std::fs::hard_link(&from, &new).is_err() {
@@ -205,7 +210,7 @@ fn make(path: &Path, to: &Path, segments: &[Candidate]) -> Result<Index> {
         let mut list: Value = serde_json::from_slice(&list).expect("it was read before");
         let commit = segments.iter().filter_map(|segment| segment.deletes).max().unwrap_or(0);
         list["opstamp"] = json!(commit + 1);
-        list["segments"] = segments.iter().map(Candidate::listed).collect();
+        list["segments"] = segments.iter().map(SegmentCandidate::listed).collect();
         let list = serde_json::to_vec_pretty(&list).expect("it is JSON");
         directory.atomic_write(Path::new(META), &list).map_err(|e| failed(e.into()))?;
     }
@@ -218,7 +223,7 @@ fn make(path: &Path, to: &Path, segments: &[Candidate]) -> Result<Index> {
 }
 
 /// Refuses two segments that have a live document with the same id.
-fn check_ids(index: &Index, segments: &[Candidate]) -> Result<()> {
+fn check_ids(index: &Index, segments: &[SegmentCandidate]) -> Result<()> {
     let snapshot = index.snapshot()?;
     let sources: Vec<conflict::Source<'_>> = (0..snapshot.segments().len())
         .flat_map(|at| conflict::sources(at, &snapshot, [at]))
@@ -242,7 +247,7 @@ fn check_ids(index: &Index, segments: &[Candidate]) -> Result<()> {
     Err(Error::index(index.path(), Reason::Unsuitable, what))
 }
 
-impl Candidate {
+impl SegmentCandidate {
     /// Returns the entry of the segment for a list.
     fn listed(&self) -> Value {
         let FoundSegment { segment, documents, deleted, .. } = &self.found;
@@ -254,7 +259,7 @@ impl Candidate {
 }
 
 /// Finds segments by the names of the files in the directory.
-fn candidates(path: &Path) -> Result<Vec<Candidate>> {
+fn candidates(path: &Path) -> Result<Vec<SegmentCandidate>> {
     let failed = |e| Error::io("read", path, e);
     let mut names: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for entry in std::fs::read_dir(path).map_err(failed)? {
@@ -291,7 +296,7 @@ fn candidates(path: &Path) -> Result<Vec<Candidate>> {
             expected.map_or(Ok(()), |&expected| check_deletes(&mut found, deletes, expected))
         });
         found.problem = examined.err();
-        Candidate { found, files, deletes }
+        SegmentCandidate { found, files, deletes }
     };
     Ok(names.into_iter().map(candidate).collect())
 }

@@ -9,7 +9,7 @@ use crate::reason::Reason;
 use crate::runtime::Stop;
 use crate::runtime::replace;
 use crate::scheme::frequency::{FrequencyCounter, FrequencyTable};
-use crate::scheme::spex::Repeated;
+use crate::scheme::spex::RepeatedChunks;
 use crate::text::{Analyzer, Tokens};
 
 /// The settings for counting q-grams.
@@ -44,9 +44,9 @@ impl Training {
         let Training { analyzer, q, spex } = self;
         let name = analyzer.to_string();
         let mut tokens = Tokens::default();
-        let mut before: Option<Repeated> = None;
+        let mut before: Option<RepeatedChunks> = None;
         for length in 1..self.passes() {
-            let mut pass = Repeated::new(length, &name);
+            let mut pass = RepeatedChunks::new(length, &name);
             texts(&mut |text| {
                 analyzer.analyze(text, &mut tokens, Stop::NEVER)?;
                 pass.add(&tokens.hashes, before.as_ref());

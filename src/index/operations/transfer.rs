@@ -55,24 +55,24 @@ pub struct ListedFile<'a> {
 
 /// The fields of a list that are read here.
 #[derive(Deserialize)]
-struct List {
-    segments: Vec<Segment>,
-    schema: Vec<Field>,
+struct CopiedList {
+    segments: Vec<CopiedSegment>,
+    schema: Vec<CopiedField>,
 }
 
 #[derive(Deserialize)]
-struct Segment {
+struct CopiedSegment {
     max_doc: u32,
-    deletes: Option<Deletes>,
+    deletes: Option<CopiedDeletes>,
 }
 
 #[derive(Deserialize)]
-struct Deletes {
+struct CopiedDeletes {
     num_deleted_docs: u32,
 }
 
 #[derive(Deserialize)]
-struct Field {
+struct CopiedField {
     name: String,
     options: serde_json::Value,
 }
@@ -89,9 +89,9 @@ impl FileList {
         if let Some(name) = unsealed.components.keys().find(|name| !is_component(name)) {
             return Err(damage(format!("{name:?} is not the name of a segment's file")).into());
         }
-        let list: List =
+        let list: CopiedList =
             serde_json::from_slice(&unsealed.json).map_err(|e| damage(e.to_string()))?;
-        let live = |segment: &Segment| {
+        let live = |segment: &CopiedSegment| {
             let deleted = segment.deletes.as_ref().map_or(0, |deletes| deletes.num_deleted_docs);
             u64::from(segment.max_doc.saturating_sub(deleted))
         };

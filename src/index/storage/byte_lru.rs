@@ -18,7 +18,7 @@ const ENTRY_BYTES: usize = 128;
 
 /// A cache of recently used values.
 pub struct ByteLru<T> {
-    parts: [Mutex<Part<T>>; PARTS],
+    parts: [Mutex<LruPart<T>>; PARTS],
     owners: AtomicU64,
 }
 
@@ -29,7 +29,7 @@ impl<T> std::fmt::Debug for ByteLru<T> {
 }
 
 /// A part of the cache, with its share of the limit.
-struct Part<T> {
+struct LruPart<T> {
     values: LruCache<u64, Arc<T>, BuildKeyHasher>,
     bytes: usize,
     bytes_max: usize,
@@ -50,7 +50,7 @@ impl<T: InMemory> ByteLru<T> {
     pub fn new(bytes_max: usize) -> ByteLru<T> {
         let part = |_| {
             let values = LruCache::unbounded_with_hasher(BuildKeyHasher::default());
-            Mutex::new(Part { values, bytes: 0, bytes_max: bytes_max / PARTS })
+            Mutex::new(LruPart { values, bytes: 0, bytes_max: bytes_max / PARTS })
         };
         ByteLru { parts: std::array::from_fn(part), owners: AtomicU64::new(0) }
     }
@@ -89,7 +89,7 @@ impl<T: InMemory> ByteLru<T> {
     }
 
     /// Returns the key of a value, and the part of the cache responsible for it.
-    fn part_of(&self, Owner(owner): Owner, number: u32) -> (u64, MutexGuard<'_, Part<T>>) {
+    fn part_of(&self, Owner(owner): Owner, number: u32) -> (u64, MutexGuard<'_, LruPart<T>>) {
         // `mix64` is a bijection, so keys stay distinct, and it spreads keys over the parts.
         let name = mix64(owner << 32 | u64::from(number));
         let part = &self.parts[name as usize % PARTS];
@@ -99,7 +99,7 @@ impl<T: InMemory> ByteLru<T> {
     /// Returns the bytes of all values in the cache.
     #[cfg(test)]
     pub fn memory_bytes(&self) -> usize {
-        let of = |part: &Mutex<Part<T>>| {
+        let of = |part: &Mutex<LruPart<T>>| {
             let part = part.lock().unwrap();
             let values = part.values.iter().map(|(_, value)| value.memory_bytes() + ENTRY_BYTES);
             assert_eq!(part.bytes, values.sum::<usize>());
@@ -109,7 +109,7 @@ impl<T: InMemory> ByteLru<T> {
     }
 }
 
-impl<T: InMemory> Part<T> {
+impl<T: InMemory> LruPart<T> {
     fn keep(&mut self, name: u64, value: &Arc<T>) {
         // A value larger than the part would evict everything else, and then itself.
         if value.memory_bytes() + ENTRY_BYTES > self.bytes_max {

@@ -39,7 +39,8 @@ use super::features::UnknownFeatures;
 use super::held_directory::HeldDirectory;
 use super::lazy::{self, LazyFile, Verified};
 use super::seal::{
-    self, Adopted, Adoption, Carried, Component, Components, META, Sealed, WithdrawalsChange,
+    self, Adopted, Adoption, CarriedList, Component, Components, META, SealedSegments,
+    WithdrawalsChange,
 };
 use super::store_file::Stores;
 use crate::error::Error;
@@ -57,11 +58,11 @@ pub const MANAGED: &str = ".managed.json";
 #[derive(Clone)]
 pub struct IndexDirectory {
     inner: Box<dyn Directory>,
-    state: Arc<State>,
+    state: Arc<DirectoryState>,
 }
 
 #[derive(Default)]
-struct State {
+struct DirectoryState {
     /// The directory, if it is in the file system.
     held: Option<Arc<HeldDirectory>>,
     /// Other files that the index cannot be opened without.
@@ -98,7 +99,10 @@ impl IndexDirectory {
     /// Creates a layer over `inner`. `held` is the same directory if it is in the file system.
     pub fn new(inner: Box<dyn Directory>, held: Option<HeldDirectory>) -> IndexDirectory {
         let held = held.map(Arc::new);
-        IndexDirectory { inner, state: Arc::new(State { held, ..State::default() }) }
+        IndexDirectory {
+            inner,
+            state: Arc::new(DirectoryState { held, ..DirectoryState::default() }),
+        }
     }
 
     /// Prevents every process from collecting files that the list of segments contains.
@@ -373,9 +377,9 @@ fn is_self_checked(path: &Path) -> bool {
 }
 
 /// A writer that ignores its input, because the file already has its content.
-struct Unwritten;
+struct NoOpWriter;
 
-impl io::Write for Unwritten {
+impl io::Write for NoOpWriter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         Ok(bytes.len())
     }
@@ -385,7 +389,7 @@ impl io::Write for Unwritten {
     }
 }
 
-impl TerminatingWrite for Unwritten {
+impl TerminatingWrite for NoOpWriter {
     fn terminate_ref(&mut self, _: AntiCallToken) -> io::Result<()> {
         Ok(())
     }
@@ -393,7 +397,7 @@ impl TerminatingWrite for Unwritten {
 
 /// Keeps the listed files from being collected until it is dropped.
 pub struct ListHold {
-    state: Arc<State>,
+    state: Arc<DirectoryState>,
     thread: ThreadId,
     _lock: Option<DirectoryLock>,
     /// The hold counts per thread, so it must not move to another thread.
@@ -459,7 +463,7 @@ impl Directory for IndexDirectory {
         if let Some(source) = source {
             std::fs::hard_link(source, held.own().join(path)).map_err(failed)?;
         }
-        Ok(io::BufWriter::new(Box::new(Unwritten)))
+        Ok(io::BufWriter::new(Box::new(NoOpWriter)))
     }
 
     fn atomic_read(&self, path: &Path) -> Result<Vec<u8>, OpenReadError> {
@@ -470,7 +474,7 @@ impl Directory for IndexDirectory {
         }
         let _list = locked(&self.state.list);
         let bytes = self.inner.atomic_read(path)?;
-        let Sealed { json, components, adopted } = seal::unseal(&bytes)
+        let SealedSegments { json, components, adopted } = seal::unseal(&bytes)
             .map_err(|e| OpenReadError::wrap_io_error(io::Error::other(e), path.to_owned()))?;
         self.check_features(&json).map_err(|e| OpenReadError::wrap_io_error(e, path.to_owned()))?;
         *locked(&self.state.listed) = components;
@@ -484,7 +488,7 @@ impl Directory for IndexDirectory {
             let _list = locked(&self.state.list);
             let (before, adoption) = (self.adopted(), locked(&self.state.adoption));
             let (withdrawals, change) = (self.withdrawals(), locked(&self.state.withdrawals));
-            let carried = Carried {
+            let carried = CarriedList {
                 adopted: &before,
                 adoption: adoption.as_ref(),
                 withdrawals: withdrawals.as_deref(),

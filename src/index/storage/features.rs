@@ -31,7 +31,7 @@ pub struct UnknownFeatures {
 /// The member in the form that a later version writes.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Listed {
+struct FeatureList {
     read: BTreeSet<String>,
     write: BTreeSet<String>,
 }
@@ -48,7 +48,7 @@ impl UnknownFeatures {
     pub fn of(json: &[u8]) -> serde_json::Result<UnknownFeatures> {
         let members: Members<'_> = serde_json::from_slice(json)?;
         let listed = members.get(FEATURES).map(|value| serde_json::from_str(value.get()));
-        let Listed { mut read, write } = listed.transpose()?.unwrap_or_default();
+        let FeatureList { mut read, write } = listed.transpose()?.unwrap_or_default();
         let is_known = |name: &str| name == FEATURES || MEMBERS.contains(&name);
         let others = members.into_keys().filter(|name| !is_known(name) && !write.contains(name));
         read.extend(others);

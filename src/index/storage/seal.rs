@@ -97,7 +97,7 @@ pub struct WithdrawalsChange {
 
 /// A list of segments with cento's additions.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Sealed {
+pub struct SealedSegments {
     /// From [`seal`], the list in written form. From [`unseal`], tantivy's own list.
     pub json: Vec<u8>,
     /// The files of the segments.
@@ -108,45 +108,45 @@ pub struct Sealed {
 
 /// The fields of tantivy's list that cento reads.
 #[derive(Deserialize)]
-struct List {
-    segments: Vec<Segment>,
+struct SealedList {
+    segments: Vec<SealedSegment>,
     #[serde(default)]
     opstamp: u64,
     #[serde(default)]
-    schema: Vec<Field>,
+    schema: Vec<SealedField>,
     #[serde(default)]
-    index_settings: Settings,
+    index_settings: SealedSettings,
 }
 
 #[derive(Deserialize)]
-struct Field {
+struct SealedField {
     name: String,
 }
 
 #[derive(Default, Deserialize)]
-struct Settings {
+struct SealedSettings {
     docstore_compression: Option<String>,
 }
 
 #[derive(Deserialize)]
-struct Segment {
+struct SealedSegment {
     segment_id: String,
-    deletes: Option<Deletes>,
+    deletes: Option<SealedDeletes>,
 }
 
 #[derive(Deserialize)]
-struct Deletes {
+struct SealedDeletes {
     opstamp: u64,
 }
 
-impl Segment {
+impl SealedSegment {
     /// Returns the prefix of the file names of the segment.
     fn name(&self) -> String {
         self.segment_id.replace('-', "")
     }
 }
 
-impl List {
+impl SealedList {
     /// Returns the names of the files that the list implies.
     fn file_names(&self) -> Vec<String> {
         let mut names = Vec::new();
@@ -183,7 +183,7 @@ fn is_compression(name: &str) -> bool {
 
 /// What a list takes over from the previous list.
 #[derive(Debug, Clone, Copy)]
-pub struct Carried<'a> {
+pub struct CarriedList<'a> {
     /// The adopted segments of the previous list.
     pub adopted: &'a Adopted,
     /// Segments that are being adopted. They are recorded only if the list contains them, because a
@@ -195,7 +195,7 @@ pub struct Carried<'a> {
     pub change: Option<&'a WithdrawalsChange>,
 }
 
-impl Carried<'_> {
+impl CarriedList<'_> {
     /// Returns the file with the withdrawals for a list with this opstamp.
     fn withdrawals_at(&self, opstamp: u64) -> Option<&str> {
         match self.change {
@@ -213,11 +213,11 @@ impl Carried<'_> {
 /// When `component` fails, or `json` is not a list of segments.
 pub fn seal(
     json: &[u8],
-    carried: Carried<'_>,
+    carried: CarriedList<'_>,
     mut component: impl FnMut(&str) -> io::Result<Component>,
-) -> io::Result<Sealed> {
+) -> io::Result<SealedSegments> {
     let mut components = Components::new();
-    let list: List = serde_json::from_slice(json)?;
+    let list: SealedList = serde_json::from_slice(json)?;
     let withdrawals = carried.withdrawals_at(list.opstamp).map(str::to_owned);
     for name in list.file_names().into_iter().chain(withdrawals) {
         let found = component(&name)?;
@@ -242,14 +242,14 @@ pub fn seal(
     sealed.pop();
     sealed.extend_from_slice(CRC_MEMBER);
     sealed.extend_from_slice(format!("{crc}}}").as_bytes());
-    Ok(Sealed { json: sealed, components, adopted })
+    Ok(SealedSegments { json: sealed, components, adopted })
 }
 
 /// Splits a sealed list into tantivy's list and cento's additions.
 ///
 /// # Errors
 /// When the list is not as it was written, or lacks a file of a segment.
-pub fn unseal(sealed: &[u8]) -> Result<Sealed, Corruption> {
+pub fn unseal(sealed: &[u8]) -> Result<SealedSegments, Corruption> {
     let damage = |what: String| Corruption::new(META, "list of segments", 0, what);
     let at = rfind(sealed, CRC_MEMBER).ok_or_else(|| damage("its checksum is missing".into()))?;
     let mut checked = [&sealed[..at], b"}"].concat();
@@ -270,12 +270,12 @@ pub fn unseal(sealed: &[u8]) -> Result<Sealed, Corruption> {
         checked.truncate(at);
     }
     checked.push(b'}');
-    let list: List = serde_json::from_slice(&checked).map_err(|e| damage(e.to_string()))?;
+    let list: SealedList = serde_json::from_slice(&checked).map_err(|e| damage(e.to_string()))?;
     list.check().map_err(damage)?;
     if let Some(name) = list.file_names().iter().find(|name| !components.contains_key(*name)) {
         return Err(damage(format!("it lists no checksum for {name}")));
     }
-    Ok(Sealed { json: checked, components, adopted })
+    Ok(SealedSegments { json: checked, components, adopted })
 }
 
 /// Returns the file with the withdrawals in a list, if any.
@@ -290,7 +290,7 @@ pub fn withdrawals_of(components: &Components) -> Option<&str> {
 /// # Errors
 /// When `json` is not a list of segments.
 pub fn opstamp_of(json: &[u8]) -> io::Result<u64> {
-    Ok(serde_json::from_slice::<List>(json)?.opstamp)
+    Ok(serde_json::from_slice::<SealedList>(json)?.opstamp)
 }
 
 fn rfind(bytes: &[u8], wanted: &[u8]) -> Option<usize> {
@@ -311,8 +311,8 @@ mod tests {
   "opstamp": 3
 }"#;
 
-    fn of<'a>(adopted: &'a Adopted, adoption: Option<&'a Adoption>) -> Carried<'a> {
-        Carried { adopted, adoption, withdrawals: None, change: None }
+    fn of<'a>(adopted: &'a Adopted, adoption: Option<&'a Adoption>) -> CarriedList<'a> {
+        CarriedList { adopted, adoption, withdrawals: None, change: None }
     }
 
     fn component(name: &str) -> io::Result<Component> {
@@ -324,7 +324,7 @@ mod tests {
     fn a_sealed_list_is_json_and_is_given_back() {
         for adopted in [Adopted::new(), Adopted::from([("ab".into(), 0), ("cd".into(), 7)])] {
             let sealed = seal(&[LIST, b"\n"].concat(), of(&adopted, None), component).unwrap();
-            let Sealed { json, components, .. } = &sealed;
+            let SealedSegments { json, components, .. } = &sealed;
             assert_eq!(components.len(), COMPONENTS.len() + 1);
             assert!(components.contains_key("0123abcd000000000000000000000001.7.del"));
             let value: serde_json::Value = serde_json::from_slice(json).unwrap();
@@ -367,7 +367,7 @@ mod tests {
         let adopted = Adopted::new();
         let listed = |withdrawals: Option<&str>, file: Option<String>, from| {
             let change = WithdrawalsChange { file, from };
-            let carried = Carried { withdrawals, change: Some(&change), ..of(&adopted, None) };
+            let carried = CarriedList { withdrawals, change: Some(&change), ..of(&adopted, None) };
             let sealed = seal(LIST, carried, component).unwrap();
             let components = unseal(&sealed.json).unwrap().components;
             withdrawals_of(&components).map(str::to_owned)
@@ -378,7 +378,7 @@ mod tests {
         assert_eq!(listed(Some(&old), Some(new.clone()), 3), Some(new.clone()));
         assert_eq!(listed(None, Some(new.clone()), 4), None);
         assert_eq!(listed(Some(&old), None, 3), None);
-        let carried = Carried { withdrawals: Some(&old), ..of(&adopted, None) };
+        let carried = CarriedList { withdrawals: Some(&old), ..of(&adopted, None) };
         let sealed = seal(LIST, carried, component).unwrap();
         assert_eq!(withdrawals_of(&sealed.components), Some(&*old));
     }

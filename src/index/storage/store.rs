@@ -44,21 +44,21 @@ pub type Damage = (usize, &'static str);
 
 /// A range of documents, and the bytes with these documents.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Entry {
+struct BlockEntry {
     documents: Range<u32>,
     bytes: Range<usize>,
 }
 
 /// The parts of a store.
-struct Parts {
+struct StoreParts {
     /// The length of the blocks together.
     blocks_len: usize,
     /// The layers of the index, top layer first.
     layers: Vec<Range<usize>>,
 }
 
-impl Parts {
-    fn find(file: &[u8]) -> Result<Parts, Damage> {
+impl StoreParts {
+    fn find(file: &[u8]) -> Result<StoreParts, Damage> {
         let tail = file.len().checked_sub(TAIL_BYTES).ok_or((0, "it is cut short"))?;
         if uint(&file[tail..tail + 4]) != VERSION {
             return Err((tail, "a version of the store that cento does not write"));
@@ -84,7 +84,7 @@ impl Parts {
         if start != rest.len() {
             return Err(outside);
         }
-        Ok(Parts { blocks_len, layers })
+        Ok(StoreParts { blocks_len, layers })
     }
 
     /// Counts the documents in the first layer. It is short, and covers every document.
@@ -96,11 +96,11 @@ impl Parts {
     }
 
     /// Finds the block of document `doc`, visiting one node per layer, if there is such a block.
-    fn block_of(&self, file: &[u8], doc: u32) -> Result<Option<Entry>, Damage> {
-        let mut found: Option<Entry> = None;
+    fn block_of(&self, file: &[u8], doc: u32) -> Result<Option<BlockEntry>, Damage> {
+        let mut found: Option<BlockEntry> = None;
         for layer in &self.layers {
-            let Entry { documents, bytes } = match found {
-                None => Entry { documents: 0..u32::MAX, bytes: 0..layer.len() },
+            let BlockEntry { documents, bytes } = match found {
+                None => BlockEntry { documents: 0..u32::MAX, bytes: 0..layer.len() },
                 Some(found) => found,
             };
             if bytes.end > layer.len() {
@@ -108,7 +108,7 @@ impl Parts {
             }
             found = None;
             let nodes = layer.start + bytes.start..layer.start + bytes.end;
-            let mut each = |entry: Entry| {
+            let mut each = |entry: BlockEntry| {
                 if entry.documents.contains(&doc) {
                     found = Some(entry);
                 }
@@ -131,8 +131,8 @@ impl Parts {
 fn walk(
     file: &[u8],
     layer: &Range<usize>,
-    each_entry: &mut dyn FnMut(Entry),
-    each_node: &mut dyn FnMut(Entry),
+    each_entry: &mut dyn FnMut(BlockEntry),
+    each_node: &mut dyn FnMut(BlockEntry),
 ) -> Result<(), Damage> {
     walk_nodes(file, layer.clone(), (0, Some(0)), each_entry, each_node)
 }
@@ -142,8 +142,8 @@ fn walk_nodes(
     file: &[u8],
     nodes: Range<usize>,
     (mut document, mut byte): (u32, Option<usize>),
-    each_entry: &mut dyn FnMut(Entry),
-    each_node: &mut dyn FnMut(Entry),
+    each_entry: &mut dyn FnMut(BlockEntry),
+    each_node: &mut dyn FnMut(BlockEntry),
 ) -> Result<(), Damage> {
     let mut rest = &file[nodes.clone()];
     while !rest.is_empty() {
@@ -161,12 +161,12 @@ fn walk_nodes(
             let bytes = number32(&mut rest).filter(|&bytes| bytes > 0);
             let byte_end = bytes.and_then(|bytes| end.checked_add(bytes as usize));
             let (document_end, byte_end) = document_end.zip(byte_end).ok_or_else(damage)?;
-            each_entry(Entry { documents: document..document_end, bytes: end..byte_end });
+            each_entry(BlockEntry { documents: document..document_end, bytes: end..byte_end });
             (document, end) = (document_end, byte_end);
         }
         byte = Some(end);
         let bytes = at - nodes.start..nodes.end - rest.len() - nodes.start;
-        each_node(Entry { documents: first..document, bytes });
+        each_node(BlockEntry { documents: first..document, bytes });
     }
     Ok(())
 }
@@ -176,7 +176,7 @@ fn walk_nodes(
 /// # Errors
 /// The damage and its offset.
 pub fn blocks_len(file: &[u8]) -> Result<usize, Damage> {
-    Parts::find(file).map(|parts| parts.blocks_len)
+    StoreParts::find(file).map(|parts| parts.blocks_len)
 }
 
 /// Checks that every number of a store leads to where tantivy expects, up to the blocks. `file` is
@@ -187,14 +187,14 @@ pub fn blocks_len(file: &[u8]) -> Result<usize, Damage> {
 /// # Errors
 /// The damage and its offset.
 pub fn check(file: &[u8]) -> Result<(), Damage> {
-    let parts = Parts::find(file)?;
+    let parts = StoreParts::find(file)?;
     // The entries of the previous layer, which describe the nodes of this layer.
-    let mut expected: Option<Vec<Entry>> = None;
+    let mut expected: Option<Vec<BlockEntry>> = None;
     for layer in &parts.layers {
         let (mut entries, mut nodes) = (Vec::new(), Vec::new());
         let is_last = layer.end == file.len() - TAIL_BYTES;
         let mut end = 0;
-        let mut each = |entry: Entry| {
+        let mut each = |entry: BlockEntry| {
             end = entry.bytes.end;
             if !is_last {
                 entries.push(entry);
@@ -218,7 +218,7 @@ pub fn check(file: &[u8]) -> Result<(), Damage> {
 /// The texts of a segment.
 pub struct Store {
     file: OwnedBytes,
-    parts: Parts,
+    parts: StoreParts,
     documents: u32,
     /// A cache of recently used blocks.
     kept: Arc<ByteLru<Block>>,
@@ -258,7 +258,7 @@ impl Store {
     /// # Errors
     /// When the boundaries of the parts of the file are invalid.
     pub fn open(file: OwnedBytes, kept: &Arc<ByteLru<Block>>) -> Result<Store, Damage> {
-        let parts = Parts::find(&file)?;
+        let parts = StoreParts::find(&file)?;
         let documents = parts.documents(&file)?;
         Ok(Store { file, parts, documents, kept: kept.clone(), owner: kept.owner() })
     }
@@ -286,7 +286,7 @@ impl Store {
         Ok(DocumentBytes { block, range })
     }
 
-    fn block(&self, entry: &Entry) -> Result<Arc<Block>, Damage> {
+    fn block(&self, entry: &BlockEntry) -> Result<Arc<Block>, Damage> {
         self.kept.get(self.owner, entry.documents.start, || {
             let block = Block::decode(&self.file[entry.bytes.clone()], entry.documents.len());
             block.ok_or((entry.bytes.start, "a block that cannot be decoded"))

@@ -12,7 +12,7 @@ const FOOTER_MAGIC: u32 = 1337;
 
 /// The first line, with the version.
 #[derive(Serialize, Deserialize)]
-struct Head {
+struct WithdrawalHead {
     cento_withdrawals: u32,
 }
 
@@ -23,9 +23,9 @@ struct Head {
 pub fn read(bytes: &[u8]) -> Result<Vec<(usize, Withdrawal)>, (usize, String)> {
     let mut lines = bytes.split_inclusive(|&byte| byte == b'\n');
     let head = lines.next().unwrap_or_default();
-    match serde_json::from_slice::<Head>(head) {
-        Ok(Head { cento_withdrawals: VERSION }) => {}
-        Ok(Head { cento_withdrawals: other }) => {
+    match serde_json::from_slice::<WithdrawalHead>(head) {
+        Ok(WithdrawalHead { cento_withdrawals: VERSION }) => {}
+        Ok(WithdrawalHead { cento_withdrawals: other }) => {
             return Err((0, format!("it has version {other}, which this cento cannot read")));
         }
         Err(error) => return Err((0, error.to_string())),
@@ -47,7 +47,7 @@ pub fn write<'a>(all: impl Iterator<Item = &'a Withdrawal>) -> Vec<u8> {
         bytes.extend(json.expect("its keys are names"));
         bytes.push(b'\n');
     };
-    line(&mut bytes, serde_json::to_vec(&Head { cento_withdrawals: VERSION }));
+    line(&mut bytes, serde_json::to_vec(&WithdrawalHead { cento_withdrawals: VERSION }));
     all.for_each(|withdrawal| line(&mut bytes, serde_json::to_vec(withdrawal)));
     let version = tantivy::version();
     let footer = json!({"version": version, "crc": crc32fast::hash(&bytes)}).to_string();

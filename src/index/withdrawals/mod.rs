@@ -35,7 +35,7 @@ use crate::similarity::Similarity;
 #[derive(Debug, Clone, Default)]
 pub struct Withdrawals {
     /// The withdrawals with their signatures, ordered by time.
-    all: Vec<Arc<Signed>>,
+    all: Vec<Arc<SignedWithdrawal>>,
     /// By digest of a removed text, the place of its withdrawal in `all`.
     texts: HashMap<Digest, usize>,
     /// By key, the places of the withdrawals whose signature has the key.
@@ -44,7 +44,7 @@ pub struct Withdrawals {
 
 /// A withdrawal with its signatures in comparable form.
 #[derive(Debug)]
-struct Signed {
+struct SignedWithdrawal {
     withdrawal: Withdrawal,
     fingerprints: Vec<Fingerprint>,
     keys: Vec<u64>,
@@ -78,7 +78,7 @@ impl SignedDocument {
 
 /// Why a text is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Evidence {
+enum RefusalEvidence {
     /// The text has the digest of a removed text.
     Digest,
     /// The signatures resemble each other.
@@ -172,9 +172,10 @@ impl Withdrawals {
     /// # Errors
     /// When a digest or the signature cannot be decoded. The error is a clause.
     pub fn push(&mut self, withdrawal: Withdrawal) -> std::result::Result<(), String> {
-        let is_other = |signed: &&Arc<Signed>| !signed.withdrawal.is_same(&withdrawal);
-        let mut all: Vec<Arc<Signed>> = self.all.iter().filter(is_other).cloned().collect();
-        all.push(Arc::new(Signed::new(withdrawal)?));
+        let is_other = |signed: &&Arc<SignedWithdrawal>| !signed.withdrawal.is_same(&withdrawal);
+        let mut all: Vec<Arc<SignedWithdrawal>> =
+            self.all.iter().filter(is_other).cloned().collect();
+        all.push(Arc::new(SignedWithdrawal::new(withdrawal)?));
         *self = Withdrawals::of(all)?;
         Ok(())
     }
@@ -192,9 +193,10 @@ impl Withdrawals {
     /// the quoting documents of both are merged.
     #[must_use]
     pub fn union(&self, other: &Withdrawals) -> Withdrawals {
-        let mut all: Vec<Arc<Signed>> = Vec::new();
+        let mut all: Vec<Arc<SignedWithdrawal>> = Vec::new();
         for signed in self.all.iter().chain(&other.all) {
-            let is_same = |one: &&mut Arc<Signed>| one.withdrawal.is_same(&signed.withdrawal);
+            let is_same =
+                |one: &&mut Arc<SignedWithdrawal>| one.withdrawal.is_same(&signed.withdrawal);
             match all.iter_mut().find(is_same) {
                 None => all.push(signed.clone()),
                 Some(known) if known.quoting.is_superset(&signed.quoting) => {}
@@ -206,14 +208,15 @@ impl Withdrawals {
                     };
                     let others: Vec<_> = others.filter(is_new).cloned().collect();
                     withdrawal.quoting.extend(others);
-                    *known = Arc::new(Signed::new(withdrawal).expect("both were read before"));
+                    *known =
+                        Arc::new(SignedWithdrawal::new(withdrawal).expect("both were read before"));
                 }
             }
         }
         Withdrawals::of(all).expect("each was read before")
     }
 
-    fn of(all: Vec<Arc<Signed>>) -> std::result::Result<Withdrawals, String> {
+    fn of(all: Vec<Arc<SignedWithdrawal>>) -> std::result::Result<Withdrawals, String> {
         let (mut texts, mut by_key) = (HashMap::new(), HashMap::<u64, Vec<u32>, _>::default());
         for (at, signed) in all.iter().enumerate() {
             for digest in digests(&signed.withdrawal) {
@@ -253,10 +256,10 @@ impl Withdrawals {
         let Some((at, evidence)) = self.evidence(config, text)? else { return Ok(None) };
         let Withdrawal { id, withdrawn, digest: own, .. } = &self.all[at].withdrawal;
         let what = match evidence {
-            Evidence::Digest if hex_of(text.digest) == *own => "it is",
-            Evidence::Digest => "its text was removed with",
-            Evidence::Resemblance => "it is a copy of",
-            Evidence::Containment => "its text contains that of",
+            RefusalEvidence::Digest if hex_of(text.digest) == *own => "it is",
+            RefusalEvidence::Digest => "its text was removed with",
+            RefusalEvidence::Resemblance => "it is a copy of",
+            RefusalEvidence::Containment => "its text contains that of",
         };
         Ok(Some(format!("{what} the document `{id}`, which was withdrawn on {withdrawn}")))
     }
@@ -278,11 +281,11 @@ impl Withdrawals {
         &self,
         config: &Config,
         text: CheckedText<'_>,
-    ) -> Result<Option<(usize, Evidence)>> {
+    ) -> Result<Option<(usize, RefusalEvidence)>> {
         if self.is_empty() {
             return Ok(None);
         }
-        let known = self.texts.get(&text.digest).map(|&at| (at, Evidence::Digest));
+        let known = self.texts.get(&text.digest).map(|&at| (at, RefusalEvidence::Digest));
         if known.is_some() { Ok(known) } else { self.resembling(config, text) }
     }
 
@@ -291,7 +294,7 @@ impl Withdrawals {
         &self,
         config: &Config,
         CheckedText { digest, tokens, signature, text }: CheckedText<'_>,
-    ) -> Result<Option<(usize, Evidence)>> {
+    ) -> Result<Option<(usize, RefusalEvidence)>> {
         let keys = distinct_keys(signature);
         let mut shared: BTreeMap<u32, u32> = BTreeMap::new();
         let refuses = |at: &&u32| !self.all[**at as usize].quoting.contains(&digest);
@@ -305,7 +308,8 @@ impl Withdrawals {
             return self.resembling_words(&words, shared.into_keys(), text);
         }
         let evidence = |(at, shared): (u32, u32)| {
-            let Signed { withdrawal, fingerprints, keys: own, .. } = &*self.all[at as usize];
+            let SignedWithdrawal { withdrawal, fingerprints, keys: own, .. } =
+                &*self.all[at as usize];
             let overlap = Overlap::new(shared, own.len() as u32, keys.len() as u32);
             let own_tokens = withdrawal.signature.tokens;
             let similarity = match config.scheme.estimator() {
@@ -397,8 +401,8 @@ pub fn digests(withdrawal: &Withdrawal) -> impl Iterator<Item = &String> {
     removed.chain(std::iter::once(&withdrawal.digest))
 }
 
-impl Signed {
-    fn new(withdrawal: Withdrawal) -> std::result::Result<Signed, String> {
+impl SignedWithdrawal {
+    fn new(withdrawal: Withdrawal) -> std::result::Result<SignedWithdrawal, String> {
         let fingerprints = fingerprints_of(&withdrawal.signature)?;
         let words = withdrawal.words.as_ref().map(fingerprints_of).transpose()?;
         let words = words.map(|words| {
@@ -408,7 +412,7 @@ impl Signed {
         let keys = distinct_keys(&fingerprints);
         let quoting = withdrawal.quoting.iter().map(|quoting| digest_in(&quoting.digest));
         let quoting = quoting.collect::<std::result::Result<_, String>>()?;
-        Ok(Signed { withdrawal, fingerprints, keys, quoting, words })
+        Ok(SignedWithdrawal { withdrawal, fingerprints, keys, quoting, words })
     }
 }
 
@@ -435,14 +439,14 @@ fn evidence_of(
     withdrawal: &Withdrawal,
     own_tokens: u32,
     similarity: &Similarity,
-) -> Option<Evidence> {
+) -> Option<RefusalEvidence> {
     let least = withdrawal.min_resemblance;
     // A text shorter than a passage occurs in many texts by chance.
     let is_passage = own_tokens >= withdrawal.min_passage;
     match () {
-        () if similarity.resembles(least) => Some(Evidence::Resemblance),
+        () if similarity.resembles(least) => Some(RefusalEvidence::Resemblance),
         () if similarity.of_sketches => None,
-        () if is_passage && similarity.contains_a(least) => Some(Evidence::Containment),
+        () if is_passage && similarity.contains_a(least) => Some(RefusalEvidence::Containment),
         () => None,
     }
 }
@@ -476,7 +480,7 @@ impl Withdrawals {
         };
         let mut all = Vec::new();
         for (at, withdrawal) in file::read(bytes).map_err(|(at, what)| damage(at, what))? {
-            all.push(Arc::new(Signed::new(withdrawal).map_err(|what| damage(at, what))?));
+            all.push(Arc::new(SignedWithdrawal::new(withdrawal).map_err(|what| damage(at, what))?));
         }
         Withdrawals::of(all).map_err(|what| damage(0, what))
     }

@@ -4,7 +4,7 @@
 //! different things. Its signatures find texts like a withdrawn text, but are too weak to refuse a
 //! text. The record of a withdrawal then has a second signature: the default scheme over all words.
 
-use super::{Evidence, Withdrawals, evidence_of};
+use super::{RefusalEvidence, Withdrawals, evidence_of};
 use crate::error::Result;
 use crate::index::Config;
 use crate::overlap::Overlap;
@@ -40,7 +40,7 @@ impl Withdrawals {
         words: &Config,
         mut those: impl Iterator<Item = u32>,
         text: Option<&str>,
-    ) -> Result<Option<(usize, Evidence)>> {
+    ) -> Result<Option<(usize, RefusalEvidence)>> {
         let lacks_key = words.key().is_some() && words.known_key().is_none();
         let (Some(text), Some(estimator)) = (text.filter(|_| !lacks_key), words.scheme.estimator())
         else {

@@ -2,7 +2,7 @@
 
 use super::super::Document;
 use super::super::content::{Compared, Content};
-use super::{Change, Writer, id_digest};
+use super::{Writer, WriterChange, id_digest};
 use crate::error::Result;
 use crate::hash::Digest;
 
@@ -17,8 +17,8 @@ impl Writer {
     /// Returns the current content of the document with this id, whose digest is `of_id`.
     pub(super) fn content_of(&self, of_id: Digest, id: &str) -> Result<Option<Content>> {
         match self.changed.get(&of_id).or_else(|| self.unseen.get(&of_id)) {
-            Some(Change::Removed) => return Ok(None),
-            Some(&Change::Added(content)) => return Ok(Some(content)),
+            Some(WriterChange::Removed) => return Ok(None),
+            Some(&WriterChange::Added(content)) => return Ok(Some(content)),
             None => {}
         }
         let Some(address) = self.committed.find(id)? else {

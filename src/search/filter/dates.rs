@@ -39,19 +39,20 @@ pub(super) fn spread(ast: &mut UserInputAst, is_meta: &dyn Fn(&str) -> bool) -> 
     };
     match leaf {
         UserInputLeaf::Range { field: Some(field), lower, upper } if field == ADDED => {
-            let ends = [end(lower).map(End::added), end(upper).map(End::added)];
+            let ends = [end(lower).map(RangeEnd::added), end(upper).map(RangeEnd::added)];
             let [least, most] = ends.map(Option::transpose);
-            if let Some(End { date: Some(time), is_time: false }) = least? {
-                *lower = Cut::lower(lower, time).time(true);
+            if let Some(RangeEnd { date: Some(time), is_time: false }) = least? {
+                *lower = DateCut::lower(lower, time).time(true);
             }
-            if let Some(End { date: Some(time), is_time: false }) = most? {
-                *upper = Cut::upper(upper, time).time(false);
+            if let Some(RangeEnd { date: Some(time), is_time: false }) = most? {
+                *upper = DateCut::upper(upper, time).time(false);
             }
         }
         UserInputLeaf::Literal(literal) if literal.field_name.as_deref() == Some(ADDED) => {
-            if let End { date: Some(time), is_time: false } = End::added(&literal.phrase)? {
-                let lower = Cut { at: time.start, is_after: false }.time(true);
-                let upper = Cut { at: time.end, is_after: false }.time(false);
+            if let RangeEnd { date: Some(time), is_time: false } = RangeEnd::added(&literal.phrase)?
+            {
+                let lower = DateCut { at: time.start, is_after: false }.time(true);
+                let upper = DateCut { at: time.end, is_after: false }.time(false);
                 *leaf = UserInputLeaf::Range { field: Some(ADDED.into()), lower, upper };
             }
         }
@@ -73,23 +74,25 @@ fn forms(
     upper: &UserInputBound,
 ) -> Option<Vec<UserInputLeaf>> {
     let (least, most) = (end(lower), end(upper));
-    let ends: Vec<End> = least.iter().chain(&most).map(|text| End::of(text)).collect();
+    let ends: Vec<RangeEnd> = least.iter().chain(&most).map(|text| RangeEnd::of(text)).collect();
     if ends.is_empty() || ends.iter().any(|end| end.date.is_none()) {
         return None;
     }
-    let of = |text: Option<&str>| text.and_then(|text| End::of(text).date);
-    let from = of(least).map(|date| Cut::lower(lower, date));
-    let to = of(most).map(|date| Cut::upper(upper, date));
+    let of = |text: Option<&str>| text.and_then(|text| RangeEnd::of(text).date);
+    let from = of(least).map(|date| DateCut::lower(lower, date));
+    let to = of(most).map(|date| DateCut::upper(upper, date));
     // A time stays as written, to the last fraction of a second.
-    let is_time = |text: Option<&str>| text.is_none_or(|text| End::of(text).is_time);
+    let is_time = |text: Option<&str>| text.is_none_or(|text| RangeEnd::of(text).is_time);
     let is_of_years = least.iter().chain(&most).all(|text| text.len() == YEAR_DIGITS);
     let range = |lower, upper| UserInputLeaf::Range { field: Some(field.to_owned()), lower, upper };
     let numbers = match is_of_years {
         // Four digits may be a number of any meaning.
         true => range(lower.clone(), upper.clone()),
         false => range(
-            UserInputBound::Inclusive(from.map_or(0, Cut::first_year).max(YEARS[0]).to_string()),
-            UserInputBound::Inclusive(to.map_or(YEARS[1], Cut::last_year).to_string()),
+            UserInputBound::Inclusive(
+                from.map_or(0, DateCut::first_year).max(YEARS[0]).to_string(),
+            ),
+            UserInputBound::Inclusive(to.map_or(YEARS[1], DateCut::last_year).to_string()),
         ),
     };
     let texts = range(
@@ -104,7 +107,7 @@ fn forms(
 }
 
 /// The end of a range, as a date.
-struct End {
+struct RangeEnd {
     date: Option<Time>,
     /// Whether tantivy reads the end as a time.
     is_time: bool,
@@ -112,18 +115,18 @@ struct End {
 
 const YEAR_DIGITS: usize = 4;
 
-impl End {
-    fn of(text: &str) -> End {
+impl RangeEnd {
+    fn of(text: &str) -> RangeEnd {
         let date = match year(text) {
             Some(year) => period(&[year]),
             None => date(text),
         };
-        End { date, is_time: type_of(text) == Type::Date }
+        RangeEnd { date, is_time: type_of(text) == Type::Date }
     }
 
     /// Parses a value that `added` is compared with.
-    fn added(text: &str) -> Result<End, String> {
-        let end = End::of(text);
+    fn added(text: &str) -> Result<RangeEnd, String> {
+        let end = RangeEnd::of(text);
         match end.date {
             Some(_) => Ok(end),
             None => Err(format!(
@@ -136,28 +139,31 @@ impl End {
 
 /// A boundary between times: before or after everything that begins at `at`.
 #[derive(Clone, Copy)]
-struct Cut {
+struct DateCut {
     at: f64,
     is_after: bool,
 }
 
-impl Cut {
+impl DateCut {
     /// Returns the beginning of a range.
-    fn lower(bound: &UserInputBound, date: Time) -> Cut {
+    fn lower(bound: &UserInputBound, date: Time) -> DateCut {
         let is_excluded = matches!(bound, UserInputBound::Exclusive(_));
-        Cut::beside(date, is_excluded)
+        DateCut::beside(date, is_excluded)
     }
 
     /// Returns the end of a range.
-    fn upper(bound: &UserInputBound, date: Time) -> Cut {
+    fn upper(bound: &UserInputBound, date: Time) -> DateCut {
         let is_included = matches!(bound, UserInputBound::Inclusive(_));
-        Cut::beside(date, is_included)
+        DateCut::beside(date, is_included)
     }
 
     /// Returns the boundary before or after a period.
-    fn beside(date: Time, is_after: bool) -> Cut {
+    fn beside(date: Time, is_after: bool) -> DateCut {
         let is_instant = date.start == date.end;
-        Cut { at: if is_after { date.end } else { date.start }, is_after: is_after && is_instant }
+        DateCut {
+            at: if is_after { date.end } else { date.start },
+            is_after: is_after && is_instant,
+        }
     }
 
     /// Returns the day, and the second within the day.
@@ -170,7 +176,7 @@ impl Cut {
     fn time(self, is_lower: bool) -> UserInputBound {
         let [min, max] =
             YEARS_OF_TIMES.map(|year| period(&[year]).map_or(0.0, |period| period.start));
-        let ([year, month, day], second) = Cut { at: self.at.clamp(min, max), ..self }.place();
+        let ([year, month, day], second) = DateCut { at: self.at.clamp(min, max), ..self }.place();
         let text = format!("{year:04}-{month:02}-{day:02}T{}Z", clock(second));
         self.bound(text, is_lower)
     }

@@ -40,7 +40,7 @@ pub(super) fn check(text: &str) -> Result<(), String> {
             text.len()
         ));
     }
-    let mut open = Open::default();
+    let mut open = OpenGroups::default();
     let (mut words, mut dots) = (0, 0);
     // Where the run without a sign or space begins, and where the word begins.
     let (mut run_start, mut word_start) = (0, 0);
@@ -109,40 +109,40 @@ pub(super) fn check_scans(scans: usize) -> Result<(), String> {
 /// A pair of parentheses is removed only if no character in between can begin or end a quotation,
 /// because then both are inside a quotation, or both outside.
 #[derive(Default)]
-struct Open {
+struct OpenGroups {
     /// For each open mark, its kind. A plain parenthesis certainly matches the next closing one.
-    marks: Vec<Mark>,
+    marks: Vec<NestingMark>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Mark {
+enum NestingMark {
     Parenthesis,
     /// A parenthesis followed by a character that may be a quotation mark.
     Blurred,
     Negation,
 }
 
-impl Open {
+impl OpenGroups {
     fn depth(&self) -> usize {
         self.marks.len()
     }
 
     fn parenthesis(&mut self) {
-        self.marks.push(Mark::Parenthesis);
+        self.marks.push(NestingMark::Parenthesis);
     }
 
     fn negation(&mut self) {
-        self.marks.push(Mark::Negation);
+        self.marks.push(NestingMark::Negation);
     }
 
     fn blur(&mut self) {
-        let parentheses = self.marks.iter_mut().filter(|mark| **mark == Mark::Parenthesis);
-        parentheses.for_each(|mark| *mark = Mark::Blurred);
+        let parentheses = self.marks.iter_mut().filter(|mark| **mark == NestingMark::Parenthesis);
+        parentheses.for_each(|mark| *mark = NestingMark::Blurred);
     }
 
     fn close(&mut self) {
-        let last = self.marks.iter().rposition(|mark| *mark != Mark::Negation);
-        if let Some(last) = last.filter(|&last| self.marks[last] == Mark::Parenthesis) {
+        let last = self.marks.iter().rposition(|mark| *mark != NestingMark::Negation);
+        if let Some(last) = last.filter(|&last| self.marks[last] == NestingMark::Parenthesis) {
             self.marks.truncate(last);
         }
     }

@@ -12,7 +12,7 @@ use cento_api::{
     ShardHit, ShardStep,
 };
 
-use super::super::examine::{Examination, Examine, Examined, examine};
+use super::super::examine::{Examination, Examine, ExaminedHits, examine};
 use super::super::frequencies::added_up;
 use super::super::hit_details::ListedDocument;
 use super::super::patience::Patience;
@@ -68,7 +68,7 @@ pub fn next_step(query: &Query, answers: &ShardAnswers) -> Result<ShardStep> {
 fn answer(
     (query, pruning, defaults): (&Query, Pruning, Option<PresetDefaults>),
     answers: &ShardAnswers,
-    (ranking, examined): (Ranking, Examined<KnownHit<'_>>),
+    (ranking, examined): (Ranking, ExaminedHits<KnownHit<'_>>),
 ) -> Result<Answer> {
     let met = ranking.met;
     let kept_max = answers.candidates.iter().filter_map(|of| of.kept_max).min();

@@ -172,12 +172,12 @@ impl Searcher {
         let searcher = self.without(&query.options.without)?;
         let commit = self.commit().to_owned();
         let searcher = match self.model(&query, winners)? {
-            Needed::Nothing => searcher,
-            Needed::Model(model) => {
+            RatingInput::Nothing => searcher,
+            RatingInput::Model(model) => {
                 let chance = Arc::new(Mutex::new(Some(Some(model))));
                 Cow::Owned(Searcher { chance, ..searcher.into_owned() })
             }
-            Needed::Sample => {
+            RatingInput::Sample => {
                 return Ok(ShardSpans { commit, needs_sample: true, hits: Vec::new() });
             }
         };
@@ -189,25 +189,25 @@ impl Searcher {
     }
 
     /// Returns the model of chance over every shard, if passages are rated with it.
-    fn model(&self, query: &Query, winners: &ShardWinners) -> Result<Needed> {
+    fn model(&self, query: &Query, winners: &ShardWinners) -> Result<RatingInput> {
         if !query.needs_passages() || !self.snapshot.config().store_text {
-            return Ok(Needed::Nothing);
+            return Ok(RatingInput::Nothing);
         }
         let Some(digest) = &winners.sample_digest else {
             let what = "passages are rated by a sample of all shards; name its digest";
             return Err(Error::argument("sample_digest", what));
         };
         if let Some(model) = self.shard.model(digest, winners.documents) {
-            return Ok(Needed::Model(model));
+            return Ok(RatingInput::Model(model));
         }
-        let Some(sample) = &winners.sample else { return Ok(Needed::Sample) };
+        let Some(sample) = &winners.sample else { return Ok(RatingInput::Sample) };
         let sample = text_sample::of_json(sample)?;
         if text_sample::hex_of(sample.digest()) != *digest {
             return Err(Error::argument("sample", "the sample has another digest"));
         }
         let model = Arc::new(Chance::new(sample, winners.documents));
         self.shard.keep_model(digest, winners.documents, &model);
-        Ok(Needed::Model(model))
+        Ok(RatingInput::Model(model))
     }
 
     /// Refuses to continue a search of other commits.
@@ -222,7 +222,7 @@ impl Searcher {
 }
 
 /// The requirements for rating passages.
-enum Needed {
+enum RatingInput {
     /// Nothing, because passages are not rated.
     Nothing,
     /// A model, which is available.

@@ -33,11 +33,11 @@ const EARLIEST_MAX: usize = 10;
 
 /// Which carriers of the spans were compared.
 pub struct Carriers {
-    asked: Vec<Asked>,
+    asked: Vec<AskedSpan>,
 }
 
 /// A span whose carriers were looked for.
-struct Asked {
+struct AskedSpan {
     span: Range<u32>,
     /// Whether every document that may carry the span was compared.
     is_exact: bool,
@@ -46,7 +46,7 @@ struct Asked {
 }
 
 /// A document that has some of a span.
-struct Carrier<'a> {
+struct SpanHolder<'a> {
     address: DocAddress,
     compared: &'a Compared,
     /// How much of the span the document has.
@@ -56,14 +56,14 @@ struct Carrier<'a> {
 }
 
 /// A span, and the documents whose texts are shown.
-struct Described {
+struct DescribedSpan {
     span: TracedSpan,
     best: DocAddress,
     first: DocAddress,
 }
 
 /// The times of a document, for ordering.
-struct Dated {
+struct DocumentTime {
     date: Option<String>,
     written: Option<FieldDate>,
     added: i64,
@@ -110,7 +110,11 @@ impl Carriers {
     }
 
     /// Describes a span, or returns `None` if no document has any of it.
-    fn describe_one(&self, tracing: &Tracing<'_>, span: &Range<u32>) -> Result<Option<Described>> {
+    fn describe_one(
+        &self,
+        tracing: &Tracing<'_>,
+        span: &Range<u32>,
+    ) -> Result<Option<DescribedSpan>> {
         let mut carriers = carriers_of(tracing, span);
         let most = carriers.iter().map(|carrier| carrier.size).max().unwrap_or(0);
         carriers.retain(|carrier| 2 * carrier.size >= most);
@@ -153,13 +157,14 @@ impl Carriers {
             others: others.map(|&at| of(at)).collect::<Result<_>>()?,
         };
         let (best, first) = (carriers[best].address, carriers[first].address);
-        Ok(Some(Described { span: traced, best, first }))
+        Ok(Some(DescribedSpan { span: traced, best, first }))
     }
 
     /// Returns the number of carriers of a span that were not compared, and whether every document
     /// that may carry it was compared.
     fn left_out(&self, tracing: &Tracing<'_>, span: &Range<u32>) -> (u64, bool) {
-        let overlaps = |asked: &&Asked| asked.span.start < span.end && span.start < asked.span.end;
+        let overlaps =
+            |asked: &&AskedSpan| asked.span.start < span.end && span.start < asked.span.end;
         let overlapping = self.asked.iter().filter(overlaps);
         overlapping.fold((0, true), |(left_out, is_exact), asked| {
             // Some have been compared meanwhile, with another span or because they may be the
@@ -171,7 +176,7 @@ impl Carriers {
 }
 
 /// Compares the documents that may carry a span.
-fn look_for(tracing: &mut Tracing<'_>, span: &Range<u32>) -> Result<Asked> {
+fn look_for(tracing: &mut Tracing<'_>, span: &Range<u32>) -> Result<AskedSpan> {
     let query = tracing.search.query;
     let most = query.options.candidates.unwrap_or(Query::CARRIERS);
     let Sharing { candidates, are_all } = sharing(tracing, span)?;
@@ -202,7 +207,7 @@ fn look_for(tracing: &mut Tracing<'_>, span: &Range<u32>) -> Result<Asked> {
             break;
         }
     }
-    Ok(Asked { span: span.clone(), is_exact, left_out })
+    Ok(AskedSpan { span: span.clone(), is_exact, left_out })
 }
 
 /// The documents that share enough fingerprints with a span.
@@ -240,14 +245,14 @@ fn sharing(tracing: &Tracing<'_>, span: &Range<u32>) -> Result<Sharing> {
 }
 
 /// Returns the compared documents that have some of a span.
-fn carriers_of<'a>(tracing: &'a Tracing<'_>, span: &Range<u32>) -> Vec<Carrier<'a>> {
+fn carriers_of<'a>(tracing: &'a Tracing<'_>, span: &Range<u32>) -> Vec<SpanHolder<'a>> {
     let mut carriers = Vec::new();
     for (&address, compared) in tracing.with_passages() {
         let size = tracing.size_of(&within(&compared.reuses, span));
         let of_one = |reuse: &&Reuse| tracing.size_of(&within(std::slice::from_ref(*reuse), span));
         let reuse = compared.reuses.iter().rev().max_by_key(of_one);
         if let Some(reuse) = reuse.filter(|_| size > 0) {
-            carriers.push(Carrier { address, compared, size, reuse });
+            carriers.push(SpanHolder { address, compared, size, reuse });
         }
     }
     carriers
@@ -263,7 +268,7 @@ fn within(reuses: &[Reuse], span: &Range<u32>) -> Ranges {
 }
 
 /// Reads the times that decide which of these documents came first.
-fn dated(tracing: &Tracing<'_>, addresses: &[DocAddress]) -> Result<Vec<Dated>> {
+fn dated(tracing: &Tracing<'_>, addresses: &[DocAddress]) -> Result<Vec<DocumentTime>> {
     let snapshot = tracing.search.searcher.snapshot();
     let field = tracing.search.query.options.date.as_deref();
     let mut dated = Vec::with_capacity(addresses.len());
@@ -276,13 +281,13 @@ fn dated(tracing: &Tracing<'_>, addresses: &[DocAddress]) -> Result<Vec<Dated>> 
             date = value.filter(|_| written.is_some()).map(shown);
         }
         let added = snapshot.segment(address).added_micros(address.doc)?;
-        dated.push(Dated { date, written, added });
+        dated.push(DocumentTime { date, written, added });
     }
     Ok(dated)
 }
 
 /// Returns the places of documents in order of date, then time of addition, then `tie`.
-fn in_order_of_time<T: Ord>(dated: &[Dated], tie: impl Fn(usize) -> T) -> Vec<usize> {
+fn in_order_of_time<T: Ord>(dated: &[DocumentTime], tie: impl Fn(usize) -> T) -> Vec<usize> {
     let written: Vec<Option<FieldDate>> = dated.iter().map(|dated| dated.written).collect();
     let times = times(&written);
     let mut order: Vec<usize> = (0..dated.len()).collect();
@@ -293,7 +298,11 @@ fn in_order_of_time<T: Ord>(dated: &[Dated], tie: impl Fn(usize) -> T) -> Vec<us
     order
 }
 
-fn carrier(tracing: &Tracing<'_>, of: &Carrier<'_>, dated: &Dated) -> Result<SpanCarrier> {
+fn carrier(
+    tracing: &Tracing<'_>,
+    of: &SpanHolder<'_>,
+    dated: &DocumentTime,
+) -> Result<SpanCarrier> {
     let snapshot = tracing.search.searcher.snapshot();
     let passage = &of.reuse.passage;
     Ok(SpanCarrier {
@@ -312,10 +321,10 @@ fn carrier(tracing: &Tracing<'_>, of: &Carrier<'_>, dated: &Dated) -> Result<Spa
 }
 
 /// Reads the words of the best and the first carriers, reading each document once.
-fn read_texts(tracing: &Tracing<'_>, described: &mut [Described]) -> Result<()> {
+fn read_texts(tracing: &Tracing<'_>, described: &mut [DescribedSpan]) -> Result<()> {
     let snapshot = tracing.search.searcher.snapshot();
     let mut wanted: BTreeMap<DocAddress, Vec<&mut SpanCarrier>> = BTreeMap::new();
-    for Described { span, best, first } in described {
+    for DescribedSpan { span, best, first } in described {
         wanted.entry(*best).or_default().push(&mut span.best);
         wanted.entry(*first).or_default().push(&mut span.first);
     }

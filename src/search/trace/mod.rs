@@ -23,7 +23,7 @@ use super::evidence::Evidence;
 use super::extent::Extent;
 use super::hit_details::{HitDetails, List};
 use super::memory;
-use super::outcome::Outcome;
+use super::outcome::GoalOutcome;
 use super::query::Query;
 use super::retrieve::Search;
 use super::score::Scored;
@@ -82,7 +82,7 @@ impl Search<'_> {
     /// # Errors
     /// When the query has no text, or a document cannot be read.
     /// [`Error::Cancelled`](crate::Error::Cancelled) soon after the query is stopped.
-    pub fn trace(&self, hits: Vec<Scored>) -> Result<Outcome> {
+    pub fn trace(&self, hits: Vec<Scored>) -> Result<GoalOutcome> {
         let mut tracing = Tracing::new(self, hits)?;
         let is_cut = tracing.find_sources()?;
         let spans = tracing.spans();
@@ -95,7 +95,7 @@ impl Search<'_> {
         let is_cut = is_cut || tracing.compared.values().any(|found| !found.passages.complete);
         let (shown, all) = tracing.in_cover_order();
         let extent = Extent::of_those_looked_at(shown.len(), all, is_cut);
-        Ok(Outcome { trace: Some(trace), ..Outcome::new(self.hits_of(shown)?, extent) })
+        Ok(GoalOutcome { trace: Some(trace), ..GoalOutcome::new(self.hits_of(shown)?, extent) })
     }
 }
 

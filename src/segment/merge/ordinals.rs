@@ -26,13 +26,13 @@ const LINE_BYTES: usize = 64;
 /// first ordinal and packed differences: 1.2 bytes a term, instead of 4 in a plain table.
 #[derive(Default)]
 pub struct OrdinalMap {
-    stretches: Vec<Stretch>,
+    stretches: Vec<OrdinalStretch>,
     packed: Vec<u8>,
     pending: Vec<u32>,
     len: usize,
 }
 
-struct Stretch {
+struct OrdinalStretch {
     first: u32,
     width: u8,
     at: u64,
@@ -61,7 +61,7 @@ impl OrdinalMap {
 
     /// Returns the bytes of the map.
     pub fn bytes(&self) -> usize {
-        self.packed.len() + self.stretches.len() * size_of::<Stretch>()
+        self.packed.len() + self.stretches.len() * size_of::<OrdinalStretch>()
     }
 
     /// Packs the ordinals appended since the last full stretch.
@@ -70,7 +70,11 @@ impl OrdinalMap {
             return;
         };
         let width = width_of(u64::from(last - first));
-        self.stretches.push(Stretch { first, width: width as u8, at: self.packed.len() as u64 });
+        self.stretches.push(OrdinalStretch {
+            first,
+            width: width as u8,
+            at: self.packed.len() as u64,
+        });
         let mut writer = BitWriter::new(&mut self.packed);
         for &new in &self.pending {
             writer.put(u64::from(new - first), width);

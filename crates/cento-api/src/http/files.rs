@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::whole::is_zero;
-use crate::{Answer, Unseen};
+use crate::{Answer, UnseenText};
 
 /// Files, as `multipart/form-data`: parts with a file name, in any format that `cento add` reads.
 /// An archive, a mail or a list of records is read as the documents in it, whose ids begin with its
@@ -101,8 +101,8 @@ pub struct FileText {
     /// The text.
     pub text: String,
     /// The content of the file that a reader does not see, if there is any.
-    #[serde(default, skip_serializing_if = "Unseen::is_none")]
-    pub unseen: Unseen,
+    #[serde(default, skip_serializing_if = "UnseenText::is_none")]
+    pub unseen: UnseenText,
 }
 
 /// The answer to a search for files.

@@ -40,7 +40,7 @@ pub enum Out {
 
 /// The number of documents for each result.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Written {
+pub struct OutcomeCounts {
     /// Written, with or without all of their text.
     pub kept: u64,
     /// Left out because questions occur in them.
@@ -59,14 +59,14 @@ pub struct Corpus<'a> {
     pub common: &'a CommonWords<'a>,
     pub scratch: Scratch,
     pub stop: &'a Stop,
-    pub written: Written,
+    pub written: OutcomeCounts,
     /// The number of documents, and their digest.
     pub read: (u64, Digest),
 }
 
 /// The verdict on a document, as an annotation has it.
 #[derive(Serialize)]
-struct Verdict<'a> {
+struct VerdictNote<'a> {
     verdict: &'static str,
     /// The question with the greatest share in the document.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -159,7 +159,7 @@ impl Corpus<'_> {
     ///
     /// # Errors
     /// When it cannot be written, or the corpus was changed between the two readings.
-    pub fn finish(self, searched: (u64, Digest)) -> Result<Written> {
+    pub fn finish(self, searched: (u64, Digest)) -> Result<OutcomeCounts> {
         if self.read != searched {
             return Err(changed());
         }
@@ -173,7 +173,11 @@ impl Corpus<'_> {
 
 /// Returns the verdict on a document where these questions occur, and which has common words of
 /// these.
-fn verdict<'a>(benchmarks: &'a Benchmarks, own: &[&Finding], common: &[&Finding]) -> Verdict<'a> {
+fn verdict<'a>(
+    benchmarks: &'a Benchmarks,
+    own: &[&Finding],
+    common: &[&Finding],
+) -> VerdictNote<'a> {
     let (verdict, findings) = match (own, common) {
         ([], []) => ("clean", own),
         ([], _) => ("common", common),
@@ -182,7 +186,7 @@ fn verdict<'a>(benchmarks: &'a Benchmarks, own: &[&Finding], common: &[&Finding]
     // Of equal shares the first.
     let best = findings.iter().rev().max_by(|a, b| a.share.total_cmp(&b.share));
     let question = best.map(|finding| &benchmarks.questions()[finding.question]);
-    Verdict {
+    VerdictNote {
         verdict,
         benchmark: question.map(|question| &*question.benchmark),
         question: question.map(|question| &*question.id),
@@ -251,7 +255,7 @@ mod tests {
                 common: &common,
                 scratch: Scratch::default(),
                 stop: Stop::NEVER,
-                written: Written::default(),
+                written: OutcomeCounts::default(),
                 read: (0, Digest::default()),
             };
             let written = second.iter().enumerate().try_for_each(|(number, document)| {

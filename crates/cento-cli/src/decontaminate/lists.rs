@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use super::spool::WithQuestions;
-use crate::outfile::{NewFile, Promised, check_free, promised};
+use crate::outfile::{NewFile, PromisedFormat, check_free, promised};
 use crate::terminal;
 #[cfg(not(feature = "parquet"))]
 use cento::Refusal;
@@ -173,11 +173,11 @@ impl<'a> QuestionRow<'a> {
 
 /// A list in a new file, whose form is that of its name.
 pub struct ListFile {
-    form: Form,
+    form: ListForm,
     path: PathBuf,
 }
 
-enum Form {
+enum ListForm {
     Lines(Box<NewFile>),
     Rows(Box<Rows<NewFile>>),
     #[cfg(feature = "parquet")]
@@ -211,9 +211,9 @@ impl ListFile {
         } else {
             let file = NewFile::create(path)?;
             match promised(path, "JSON lines")? {
-                Promised::Lines => Form::Lines(Box::new(file)),
-                Promised::Table(delimiter) => {
-                    Form::Rows(Box::new(Rows::new(file, delimiter, columns).map_err(failed)?))
+                PromisedFormat::Lines => ListForm::Lines(Box::new(file)),
+                PromisedFormat::Table(delimiter) => {
+                    ListForm::Rows(Box::new(Rows::new(file, delimiter, columns).map_err(failed)?))
                 }
             }
         };
@@ -226,10 +226,10 @@ impl ListFile {
     /// When it cannot be written.
     pub fn write(&mut self, row: &impl Serialize) -> Result<()> {
         let written = match &mut self.form {
-            Form::Lines(file) => terminal::json(row).and_then(|line| writeln!(file, "{line}")),
-            Form::Rows(rows) => rows.write(row),
+            ListForm::Lines(file) => terminal::json(row).and_then(|line| writeln!(file, "{line}")),
+            ListForm::Rows(rows) => rows.write(row),
             #[cfg(feature = "parquet")]
-            Form::Parquet(rows) => rows.write(row),
+            ListForm::Parquet(rows) => rows.write(row),
         };
         written.map_err(|error| Error::io("write", &self.path, error))
     }
@@ -241,10 +241,10 @@ impl ListFile {
     pub fn finish(self) -> Result<()> {
         let failed = |error: io::Error| Error::io("write", &self.path, error);
         match self.form {
-            Form::Lines(file) => file.finish(),
-            Form::Rows(rows) => rows.finish().map_err(failed)?.finish(),
+            ListForm::Lines(file) => file.finish(),
+            ListForm::Rows(rows) => rows.finish().map_err(failed)?.finish(),
             #[cfg(feature = "parquet")]
-            Form::Parquet(rows) => {
+            ListForm::Parquet(rows) => {
                 let file = rows.finish().map_err(failed)?;
                 file.as_file().sync_all().map_err(failed)?;
                 file.persist(&self.path).map_err(|error| failed(error.error))?;
@@ -274,15 +274,15 @@ fn cell_type(column: &str) -> CellType {
 }
 
 #[cfg(feature = "parquet")]
-fn parquet(path: &Path, columns: &'static [&'static str]) -> Result<Form> {
+fn parquet(path: &Path, columns: &'static [&'static str]) -> Result<ListForm> {
     let failed = |error| Error::io("create", path, error);
     let file = replace::beside(path).map_err(failed)?;
     let columns = columns.iter().map(|column| (*column, cell_type(column))).collect();
-    Ok(Form::Parquet(Box::new(ParquetRows::new(file, columns).map_err(failed)?)))
+    Ok(ListForm::Parquet(Box::new(ParquetRows::new(file, columns).map_err(failed)?)))
 }
 
 #[cfg(not(feature = "parquet"))]
-fn parquet(path: &Path, _: &'static [&'static str]) -> Result<Form> {
+fn parquet(path: &Path, _: &'static [&'static str]) -> Result<ListForm> {
     let refusal = Refusal::unsupported("to write Parquet files", "parquet", "cento-cli");
     Err(Error::input(path.display().to_string(), refusal))
 }

@@ -25,7 +25,7 @@ use super::parse::{parse_bytes, parse_threads};
 use super::progress::{NotRead, Omissions, Spinner, metered, stop_flag};
 use super::report_args::{ReportArgs, listed};
 use super::terminal::{line, note, tell};
-use super::{Outcome, Result};
+use super::{Result, VerbOutcome};
 use cento::hash::Digest;
 use cento::text::is_white_space;
 use cento::{Error, Stop};
@@ -36,10 +36,10 @@ use cento_collections::decontaminate::{
 use cento_collections::dedup::DedupOptions;
 use cento_report::{DecontaminationReport, NotCompared, percent};
 use cento_source::{
-    Annotation, Examined, QuestionError, QuestionFields, SourceOptions, check_there, examined,
+    Annotation, CorpusPart, QuestionError, QuestionFields, SourceOptions, check_there, examined,
     is_by_name, lacks_question, questions,
 };
-use corpus::{Corpus, Out, Treatment, Written};
+use corpus::{Corpus, Out, OutcomeCounts, Treatment};
 use lists::{DOCUMENT_COLUMNS, DocumentRow, ListFile, QUESTION_COLUMNS, QuestionRow};
 use spool::Spool;
 
@@ -138,7 +138,7 @@ pub struct Decontaminate {
 
 /// The inputs that were not searched.
 #[derive(Debug, Default, Serialize)]
-struct Inputs {
+struct UnsearchedInputs {
     /// The bytes of text that were searched.
     bytes: u64,
     /// Documents without a word.
@@ -162,24 +162,24 @@ struct Verdicts {
 
 /// The summary as JSON.
 #[derive(Serialize)]
-struct Summary<'a> {
+struct DecontaminateSummary<'a> {
     #[serde(flatten)]
     counts: &'a DecontaminationCounts,
     #[serde(flatten)]
     verdicts: Verdicts,
     #[serde(flatten)]
-    written: Option<Written>,
+    written: Option<OutcomeCounts>,
     #[serde(flatten)]
-    inputs: &'a Inputs,
+    inputs: &'a UnsearchedInputs,
     #[serde(flatten)]
     not_read: &'a NotRead,
 }
 
 /// What the first reading has found.
-struct Searched {
+struct FirstPass {
     tally: Tally,
     spool: Spool,
-    inputs: Inputs,
+    inputs: UnsearchedInputs,
     omissions: Omissions,
     missing: Vec<NotCompared>,
 }
@@ -196,7 +196,7 @@ impl Decontaminate {
         let stop = stop_flag();
         let started = Instant::now();
         let benchmarks = self.read_benchmarks(&mut left_out, &stop)?;
-        let Searched { tally, mut spool, inputs, omissions, missing } =
+        let FirstPass { tally, mut spool, inputs, omissions, missing } =
             self.search(&benchmarks, left_out, &stop)?;
         let common = tally.common(&benchmarks, &self.options);
         let searched = (tally.documents(), tally.digest());
@@ -211,8 +211,13 @@ impl Decontaminate {
         omissions.finish();
         let not_read = omissions.into_lists();
         self.write_report(&counts, &benchmarks, verdicts.contaminated_documents, missing)?;
-        let summary =
-            Summary { counts: &counts, verdicts, written, inputs: &inputs, not_read: &not_read };
+        let summary = DecontaminateSummary {
+            counts: &counts,
+            verdicts,
+            written,
+            inputs: &inputs,
+            not_read: &not_read,
+        };
         match self.format {
             Format::Json => output::print_json(&summary)?,
             Format::Human => {
@@ -222,11 +227,11 @@ impl Decontaminate {
         }
         let is_found = counts.benchmarks.iter().any(|of| of.contaminated > 0);
         Ok(match is_found {
-            _ if inputs.failed > 0 && counts.documents == 0 => Outcome::Bad,
-            _ if inputs.failed > 0 => Outcome::Incomplete,
-            _ if self.strict && inputs.skipped > inputs.skipped_by_name => Outcome::Incomplete,
-            true => Outcome::Found,
-            false => Outcome::Nothing,
+            _ if inputs.failed > 0 && counts.documents == 0 => VerbOutcome::Bad,
+            _ if inputs.failed > 0 => VerbOutcome::Incomplete,
+            _ if self.strict && inputs.skipped > inputs.skipped_by_name => VerbOutcome::Incomplete,
+            true => VerbOutcome::Found,
+            false => VerbOutcome::Nothing,
         })
     }
 
@@ -343,11 +348,11 @@ impl Decontaminate {
         benchmarks: &Arc<Benchmarks>,
         left_out: Vec<(String, &'static str)>,
         stop: &Stop,
-    ) -> cento::Result<Searched> {
-        let mut found = Searched {
+    ) -> cento::Result<FirstPass> {
+        let mut found = FirstPass {
             tally: Tally::new(benchmarks),
             spool: Spool::new()?,
-            inputs: Inputs::default(),
+            inputs: UnsearchedInputs::default(),
             omissions: Omissions::new(self.format == Format::Json),
             missing: Vec::new(),
         };
@@ -359,7 +364,7 @@ impl Decontaminate {
         let how = (self.threads(), self.memory());
         for part in examined(Some(benchmarks.clone()), &self.paths, &source, how, stop) {
             match part? {
-                Examined::Document(document, findings) => {
+                CorpusPart::Document(document, findings) => {
                     let number = found.tally.documents();
                     found.tally.add(&document.id, &document.text, &findings);
                     found.inputs.bytes += document.text.len() as u64;
@@ -368,9 +373,9 @@ impl Decontaminate {
                         found.spool.add(number, &document, findings)?;
                     }
                 }
-                Examined::Skipped { place, why } => found.skip(&place, why),
-                Examined::Failed(error) if self.strict => return Err(error),
-                Examined::Failed(error) => {
+                CorpusPart::Skipped { place, why } => found.skip(&place, why),
+                CorpusPart::Failed(error) if self.strict => return Err(error),
+                CorpusPart::Failed(error) => {
                     found.inputs.failed += 1;
                     found.missing.push(not_compared(&error));
                     if let Some(said) = found.omissions.failed(&error) {
@@ -394,7 +399,7 @@ impl Decontaminate {
         common: &CommonWords<'_>,
         searched: (u64, Digest),
         stop: &Stop,
-    ) -> cento::Result<Written> {
+    ) -> cento::Result<OutcomeCounts> {
         let source = metered(&self.paths, self.source());
         let treatment = match (self.cut_passages, self.annotate) {
             (true, _) => Treatment::Cut { min_left: self.min_left.max(1) as usize },
@@ -420,7 +425,7 @@ impl Decontaminate {
             common,
             scratch: Scratch::default(),
             stop,
-            written: Written::default(),
+            written: OutcomeCounts::default(),
             read: (0, Digest::default()),
         };
         let (mut at_document, mut at_end) = (Failpoint::at("document"), Failpoint::at("end"));
@@ -430,7 +435,7 @@ impl Decontaminate {
         let how = (self.threads(), self.memory());
         for part in examined(None, &self.paths, &source, how, stop) {
             match part? {
-                Examined::Document(document, _) => {
+                CorpusPart::Document(document, _) => {
                     let number = corpus.read.0;
                     let found = next.take_if(|found| found.number == number);
                     if found.is_some() {
@@ -439,7 +444,7 @@ impl Decontaminate {
                     corpus.write(&document, found.as_ref())?;
                     at_document.reached();
                 }
-                Examined::Failed(error) => corpus.refuse(&error)?,
+                CorpusPart::Failed(error) => corpus.refuse(&error)?,
                 _ => {}
             }
             spinner.tell(&|| format!("{} written", counted(corpus.written.kept, "document")));
@@ -519,7 +524,7 @@ impl Decontaminate {
     }
 }
 
-impl Searched {
+impl FirstPass {
     /// Notes a file that was left out.
     fn skip(&mut self, place: &str, why: &'static str) {
         self.inputs.skipped += 1;
@@ -533,7 +538,7 @@ impl Searched {
     }
 }
 
-impl Summary<'_> {
+impl DecontaminateSummary<'_> {
     /// Summarises the run in a line.
     fn line(&self, seconds: f64) -> String {
         let mut parts = vec![
@@ -554,7 +559,7 @@ impl Summary<'_> {
                 parts.push(format!("{} {what}", count(number)));
             }
         }
-        let Inputs { bytes, .. } = *self.inputs;
+        let UnsearchedInputs { bytes, .. } = *self.inputs;
         let taken = output::taken(bytes, seconds);
         format!("{}; {} of text{taken}", parts.join(", "), output::bytes(bytes))
     }

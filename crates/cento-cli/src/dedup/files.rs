@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::record::{annotated, json, record, selection, with_text, write_record};
 use super::tables::TableFiles;
-use super::{Dedup, Summary};
+use super::{Dedup, VerdictCounts};
 use crate::outfile::{OutFile, check_free};
 use crate::output::{Format, not_compared};
 use crate::progress::{NotRead, Omissions};
@@ -20,7 +20,7 @@ use cento_report::NotCompared;
 use cento_source::{Annotation, Selection, TableForm, TextField, is_by_name, is_by_pattern};
 
 /// Where kept documents go.
-enum Out {
+enum KeptOutput {
     /// Lines of a file, or of standard output; the rows of a table if it has a form.
     Lines(Box<OutFile>, Option<TableForm>),
     /// Rows of Parquet files.
@@ -29,7 +29,7 @@ enum Out {
 
 /// The outputs, and a summary of the documents written to them.
 pub struct Files {
-    out: Out,
+    out: KeptOutput,
     /// `None` for standard error.
     dropped: Option<OutFile>,
     /// The files that were not there before the run, until it begins.
@@ -37,13 +37,13 @@ pub struct Files {
     /// The field of a record with the text.
     text_field: TextField,
     /// The number of documents for each result.
-    pub summary: Summary,
+    pub summary: VerdictCounts,
     omissions: Omissions,
 }
 
 /// A line about a dropped document.
 #[derive(Serialize)]
-struct Line<'a> {
+struct DroppedLine<'a> {
     id: &'a str,
     #[serde(flatten)]
     verdict: &'a Verdict,
@@ -61,14 +61,14 @@ struct NoDocument<'a> {
 
 /// The note of a commit about the outputs.
 #[derive(Serialize, Deserialize)]
-struct Note {
+struct OutputsNote {
     /// The lengths of both files. Where Parquet files are written, the first is the length of the
     /// selection of the current one, and `table` is its number.
     out: u64,
     dropped: u64,
     #[serde(default)]
     table: usize,
-    summary: Summary,
+    summary: VerdictCounts,
 }
 
 impl Files {
@@ -77,7 +77,7 @@ impl Files {
     /// # Errors
     /// When they cannot be opened, or are there already.
     pub fn open(args: &Dedup, note: &Value) -> cento::Result<Files> {
-        let note: Option<Note> = serde_json::from_value(note.clone()).ok();
+        let note: Option<OutputsNote> = serde_json::from_value(note.clone()).ok();
         if note.is_none() {
             let lines = args.out.as_deref().filter(|_| !args.writes_tables());
             lines.into_iter().chain(args.dropped.as_deref()).try_for_each(check_free)?;
@@ -94,14 +94,14 @@ impl Files {
         let (at_out, at_dropped) = (note.as_ref().map(|n| n.out), note.as_ref().map(|n| n.dropped));
         let source = args.source();
         let out = match args.out.as_deref() {
-            None => Out::Lines(Box::new(OutFile::stdout()), None),
+            None => KeptOutput::Lines(Box::new(OutFile::stdout()), None),
             Some(path) if !args.writes_tables() => {
                 let form = args.table_form()?;
                 let mut out = open(path, at_out)?;
                 if let (true, Some(form)) = (out.is_empty(), &form) {
                     write!(out, "{}", form.head()).map_err(|e| out.failed(e))?;
                 }
-                Out::Lines(Box::new(out), form)
+                KeptOutput::Lines(Box::new(out), form)
             }
             Some(dir) => {
                 let at = note.as_ref().map(|note| (note.table, note.out));
@@ -110,7 +110,7 @@ impl Files {
                 let how = (annotation, args.index.is_some());
                 let tables = source.tables;
                 let files = TableFiles::open(tables, dir, &args.tables, text, how, at)?;
-                Out::Tables(Box::new(files))
+                KeptOutput::Tables(Box::new(files))
             }
         };
         let dropped = args.dropped.as_deref().map(|path| open(path, at_dropped)).transpose()?;
@@ -148,7 +148,7 @@ impl Files {
                 if let Some(said) = self.omissions.failed(&error) {
                     tell!("{said}");
                 }
-                if let Out::Tables(tables) = &mut self.out {
+                if let KeptOutput::Tables(tables) = &mut self.out {
                     let place = match &error {
                         Error::Input { place, .. } if !tables.is_input(place) => place,
                         _ => {
@@ -179,7 +179,7 @@ impl Files {
     pub fn note(&mut self) -> cento::Result<Value> {
         let ((table, out), dropped) = self.sync()?;
         self.created.iter_mut().for_each(UnwrittenFile::keep);
-        let own = Note { out, dropped, table, summary: self.summary };
+        let own = OutputsNote { out, dropped, table, summary: self.summary };
         Ok(serde_json::to_value(own).expect("numbers are JSON"))
     }
 
@@ -194,8 +194,8 @@ impl Files {
     /// Makes both files durable; gives their lengths, of the first with the number of the input.
     fn sync(&mut self) -> cento::Result<((usize, u64), u64)> {
         let out = match &mut self.out {
-            Out::Lines(out, _) => (0, out.sync().map_err(|e| out.failed(e))?),
-            Out::Tables(tables) => tables.sync()?,
+            KeptOutput::Lines(out, _) => (0, out.sync().map_err(|e| out.failed(e))?),
+            KeptOutput::Tables(tables) => tables.sync()?,
         };
         let dropped = match &mut self.dropped {
             Some(dropped) => dropped.sync().map_err(|e| dropped.failed(e))?,
@@ -242,7 +242,7 @@ impl Files {
             self.summary.kept_bytes += text.len() as u64;
         }
         match &mut self.out {
-            Out::Lines(out, form) if is_kept || annotates => {
+            KeptOutput::Lines(out, form) if is_kept || annotates => {
                 let line = match cut_text {
                     _ if annotates => annotated(document, Annotation::Dedup, verdict)?.into(),
                     Some((text, parts)) => {
@@ -253,8 +253,8 @@ impl Files {
                 let written = write_record(out, form.as_ref(), &line);
                 written.map_err(|e| out.failed(e))?;
             }
-            Out::Lines(..) => {}
-            Out::Tables(tables) => {
+            KeptOutput::Lines(..) => {}
+            KeptOutput::Tables(tables) => {
                 let annotation = annotates.then(|| json(verdict));
                 let text = cut_text.as_ref().map(|(text, _)| text.as_str());
                 let selection = selection(annotation.as_deref(), text, is_kept);
@@ -262,7 +262,7 @@ impl Files {
             }
         }
         if is_listed {
-            let line = terminal::json(&Line { id: &document.id, verdict });
+            let line = terminal::json(&DroppedLine { id: &document.id, verdict });
             let line = line.expect("it has names for keys only");
             match &mut self.dropped {
                 Some(dropped) => writeln!(dropped, "{line}").map_err(|e| dropped.failed(e))?,
@@ -278,12 +278,12 @@ impl Files {
     ///
     /// # Errors
     /// When they cannot be written.
-    pub fn finish(mut self) -> cento::Result<(Summary, NotRead)> {
+    pub fn finish(mut self) -> cento::Result<(VerdictCounts, NotRead)> {
         self.sync()?;
         self.created.iter_mut().for_each(UnwrittenFile::keep);
         match &mut self.out {
-            Out::Lines(out, _) => out.finish().map_err(|e| out.failed(e))?,
-            Out::Tables(tables) => tables.finish()?,
+            KeptOutput::Lines(out, _) => out.finish().map_err(|e| out.failed(e))?,
+            KeptOutput::Tables(tables) => tables.finish()?,
         }
         if let Some(dropped) = &mut self.dropped {
             dropped.finish().map_err(|e| dropped.failed(e))?;

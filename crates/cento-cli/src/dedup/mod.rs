@@ -15,7 +15,7 @@ use clap::Args;
 use serde::{Deserialize, Serialize};
 
 use super::add::{SourceArgs, check_no_index};
-use super::boilerplate::{Named, read, without};
+use super::boilerplate::{NamedBoilerplate, read, without};
 use super::create::{ConfigArgs, stores_text};
 use super::failpoint::Failpoint;
 use super::left_out::FilterArgs;
@@ -26,7 +26,7 @@ use super::parse::{parse_bytes, parse_threads};
 use super::progress::{NotRead, Spinner, metered, stop_flag};
 use super::terminal::{self, note, tell};
 use super::wait::LocalWaitArgs;
-use super::{Outcome, Result};
+use super::{Result, VerbOutcome};
 use crate::key;
 use cento::hash::hash_fields;
 use cento::index::{Config, Index, Preset, PresetDefaults, WriterOptions};
@@ -148,24 +148,24 @@ struct DedupConfigArgs {
 }
 
 /// The index of a run.
-enum Own {
+enum RunIndex {
     Opened(Index),
     /// It is to be created, when nothing is left to refuse.
     Planned(Box<Config>),
 }
 
-impl Own {
+impl RunIndex {
     fn config(&self) -> &Config {
         match self {
-            Own::Opened(index) => index.config(),
-            Own::Planned(config) => config,
+            RunIndex::Opened(index) => index.config(),
+            RunIndex::Planned(config) => config,
         }
     }
 }
 
 /// The number of documents for each result.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-struct Summary {
+struct VerdictCounts {
     kept: u64,
     /// Of these, those that an index has already under their ids, with the same texts.
     #[serde(default, skip_serializing_if = "is_zero")]
@@ -201,7 +201,7 @@ struct Summary {
     kept_bytes: u64,
 }
 
-impl Summary {
+impl VerdictCounts {
     /// Returns whether any record was a document.
     fn has_read(&self) -> bool {
         let dropped = self.exact + self.near + self.contained + self.passages + self.withdrawn;
@@ -211,9 +211,9 @@ impl Summary {
 
 /// The summary as JSON.
 #[derive(Serialize)]
-struct Report<'a> {
+struct DedupReport<'a> {
     #[serde(flatten)]
-    summary: &'a Summary,
+    summary: &'a VerdictCounts,
     /// The defaults of the preset of the index that decided.
     #[serde(skip_serializing_if = "Option::is_none")]
     defaults: Option<PresetDefaults>,
@@ -233,7 +233,7 @@ impl Dedup {
         let started = Instant::now();
         check_there(&self.paths)?;
         check_no_index(&self.paths)?;
-        let boilerplate_paths = Named::paths_alone(
+        let boilerplate_paths = NamedBoilerplate::paths_alone(
             &self.boilerplate,
             "cannot be used here, because documents are read one after the other",
         )?;
@@ -266,8 +266,8 @@ impl Dedup {
         let is_done = from.done;
         let mut files = Files::open(&self, &from.note)?;
         let index = match own {
-            Own::Opened(index) => index,
-            Own::Planned(config) => Index::create(&path, *config)?,
+            RunIndex::Opened(index) => index,
+            RunIndex::Planned(config) => Index::create(&path, *config)?,
         };
         if from.note.is_null() {
             for (place, why) in left_out {
@@ -308,12 +308,14 @@ impl Dedup {
         let lacks_field = self.source.tell_fields(&source);
         self.tell(&summary, &not_read, defaults, started)?;
         Ok(match summary.kept {
-            _ if lacks_field => Outcome::Bad,
-            _ if summary.failed > 0 && !summary.has_read() => Outcome::Bad,
-            _ if summary.failed > 0 => Outcome::Incomplete,
-            _ if self.strict && summary.skipped > summary.skipped_by_name => Outcome::Incomplete,
-            0 => Outcome::Nothing,
-            _ => Outcome::Found,
+            _ if lacks_field => VerbOutcome::Bad,
+            _ if summary.failed > 0 && !summary.has_read() => VerbOutcome::Bad,
+            _ if summary.failed > 0 => VerbOutcome::Incomplete,
+            _ if self.strict && summary.skipped > summary.skipped_by_name => {
+                VerbOutcome::Incomplete
+            }
+            0 => VerbOutcome::Nothing,
+            _ => VerbOutcome::Found,
         })
     }
 
@@ -347,13 +349,13 @@ impl Dedup {
     /// Shows the summary.
     fn tell(
         &self,
-        summary: &Summary,
+        summary: &VerdictCounts,
         not_read: &NotRead,
         defaults: Option<PresetDefaults>,
         started: Instant,
     ) -> io::Result<()> {
         output::tell_defaults(defaults);
-        let report = Report { summary, defaults, not_read };
+        let report = DedupReport { summary, defaults, not_read };
         match self.format {
             // Documents have standard output for themselves.
             Format::Json if self.out.is_none() => tell!("{}", terminal::json(&report)?),
@@ -424,7 +426,12 @@ impl Dedup {
     }
 
     /// Opens the index of the run, or plans the one to create.
-    fn open_or_plan(&self, path: &Path, against: &[Searcher], stop: &Stop) -> cento::Result<Own> {
+    fn open_or_plan(
+        &self,
+        path: &Path,
+        against: &[Searcher],
+        stop: &Stop,
+    ) -> cento::Result<RunIndex> {
         let DedupConfigArgs { preset, scheme, analyzer, frequencies, no_text } =
             self.config.clone();
         let keeps_text = self.index.is_some() && stores_text(no_text, false);
@@ -435,13 +442,13 @@ impl Dedup {
             let index = index.with_lock_wait(self.wait.lock_wait(stop.clone()));
             // Before anything of it is read: another run that is at work looks interrupted.
             drop(index.writer(WriterOptions::default().memory_bytes(0usize).merge(false))?);
-            return Ok(Own::Opened(index));
+            return Ok(RunIndex::Opened(index));
         }
         let config = match against.first().map(|first| first.snapshot().config()) {
             Some(config) if !given.is_given() => config.with_text(store_text)?,
             _ => given.config_of(store_text, &self.paths, &self.source())?,
         };
-        Ok(Own::Planned(Box::new(config)))
+        Ok(RunIndex::Planned(Box::new(config)))
     }
 
     /// Refuses outputs whose names promise another form than is written, and copies of tables in
@@ -547,12 +554,12 @@ impl Dedup {
     }
 
     /// Returns where the run begins.
-    fn start(&self, own: &Own, path: &Path, run: u64) -> cento::Result<Progress> {
+    fn start(&self, own: &RunIndex, path: &Path, run: u64) -> cento::Result<Progress> {
         let is_of_interest =
             |progress: &Progress| !progress.done || (self.resume && progress.run == run);
         let before = match own {
-            Own::Opened(index) => Progress::of(index)?.filter(is_of_interest),
-            Own::Planned(_) => None,
+            RunIndex::Opened(index) => Progress::of(index)?.filter(is_of_interest),
+            RunIndex::Planned(_) => None,
         };
         let refused = |reason, what: &str| Err(Error::index(path, reason, what));
         match (before, self.resume) {
@@ -575,7 +582,7 @@ impl Dedup {
     }
 }
 
-impl Summary {
+impl VerdictCounts {
     /// Summarises the results in a line.
     fn line(&self) -> String {
         let mut parts = vec![format!("{} kept", count(self.kept))];

@@ -29,7 +29,7 @@ pub fn record(document: &Document) -> Cow<'_, str> {
 fn written(document: &Document, text: &str, parts: &[Part]) -> String {
     let Document { id, meta, .. } = document;
     match parts.is_empty() {
-        true => json(&Record { id, meta, text }),
+        true => json(&KeptRecord { id, meta, text }),
         false => json(&RecordOfParts { id, meta, parts: exchanged_parts(parts, text) }),
     }
 }
@@ -37,7 +37,7 @@ fn written(document: &Document, text: &str, parts: &[Part]) -> String {
 /// A record that is made here. Not a JSON object of `serde_json`, whose members are in one order or
 /// another with the features of a build.
 #[derive(Serialize)]
-struct Record<'a> {
+struct KeptRecord<'a> {
     id: &'a str,
     #[serde(skip_serializing_if = "Map::is_empty")]
     meta: &'a Map<String, Value>,

@@ -76,7 +76,7 @@ pub struct Files {
 }
 
 /// A file that may be taken.
-struct Candidate {
+struct CandidateFile {
     path: PathBuf,
     bytes: u64,
 }
@@ -87,7 +87,7 @@ impl Files {
     /// decide which packages are compared.
     pub fn below(root: &Path, bytes_max: u64) -> Files {
         let mut repeated = 0;
-        let mut packages: BTreeMap<String, Vec<Candidate>> = BTreeMap::new();
+        let mut packages: BTreeMap<String, Vec<CandidateFile>> = BTreeMap::new();
         let walk = WalkBuilder::new(root).git_ignore(false).sort_by_file_path(Path::cmp).build();
         for entry in walk.flatten() {
             let bytes =
@@ -102,7 +102,10 @@ impl Files {
                 continue;
             }
             let package = package(&shown(path, root));
-            packages.entry(package).or_default().push(Candidate { path: entry.into_path(), bytes });
+            packages
+                .entry(package)
+                .or_default()
+                .push(CandidateFile { path: entry.into_path(), bytes });
         }
         let mut paths = share_out(packages.into_values().collect(), bytes_max);
         paths.sort();
@@ -112,7 +115,7 @@ impl Files {
 
 /// Takes files of each package, the smallest package first. The unused part of its share is
 /// for the others.
-fn share_out(mut packages: Vec<Vec<Candidate>>, bytes_max: u64) -> Vec<PathBuf> {
+fn share_out(mut packages: Vec<Vec<CandidateFile>>, bytes_max: u64) -> Vec<PathBuf> {
     packages.sort_by_key(|files| files.iter().map(|file| file.bytes).sum::<u64>());
     let (mut left, mut waiting) = (bytes_max, packages.len() as u64);
     let mut paths = Vec::new();
@@ -259,8 +262,8 @@ mod tests {
 
     #[test]
     fn a_large_package_takes_no_room_from_small_ones() {
-        let of = |package: &str, sizes: &[u64]| -> Vec<Candidate> {
-            let file = |(n, &bytes): (usize, &u64)| Candidate {
+        let of = |package: &str, sizes: &[u64]| -> Vec<CandidateFile> {
+            let file = |(n, &bytes): (usize, &u64)| CandidateFile {
                 path: format!("{package}/{n}").into(),
                 bytes,
             };

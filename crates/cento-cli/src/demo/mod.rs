@@ -20,12 +20,14 @@ use super::parse::parse_bytes;
 use super::progress::{AddProgress, metered, stop_flag};
 use super::side_by_side::SideBySide;
 use super::terminal::{line, tell};
-use super::{Cento, Outcome, Result};
+use super::{Cento, Result, VerbOutcome};
 use cento::index::{Config, Index};
 use cento::scheme::DEFAULT_SPEC;
 use cento::search::{Query, Searcher};
 use cento::{Error, Passage};
-use cento_report::{Counting, IndexState, Place, ReuseReport, ReuseSource, Run, Searched, percent};
+use cento_report::{
+    Counting, IndexState, MeasuredDocument, Place, ReuseReport, ReuseSource, Run, percent,
+};
 use cento_source::{AddOptions, SourceOptions, check_there};
 
 /// Compare all files in a folder with each other, and write a report.
@@ -81,7 +83,7 @@ impl Demo {
                 "cento: Cargo has not downloaded any sources on this machine; name a folder with \
                  text, as in `cento demo ~/Documents`"
             );
-            return Ok(Outcome::Bad);
+            return Ok(VerbOutcome::Bad);
         };
         // The commands at the end are for any directory.
         let root = std::path::absolute(&root).map_err(|e| Error::io("find", &root, e))?;
@@ -109,7 +111,7 @@ impl Demo {
         let pairs = striking_pairs(&searcher, &root, &mut out)?;
         if pairs.is_empty() {
             line!(out, "No two of them are near-duplicates.")?;
-            return Ok(Outcome::Nothing);
+            return Ok(VerbOutcome::Nothing);
         }
         let compared = compare(&searcher, pairs)?;
         show_pairs(&compared, &root, &mut out)?;
@@ -121,7 +123,7 @@ impl Demo {
         line!(out, "Report, with these passages side by side: {}", report.display())?;
         next.write(&mut out)?;
         self.open(&report)?;
-        Ok(Outcome::Found)
+        Ok(VerbOutcome::Found)
     }
 
     /// Compares the files at a path by the verb for it.
@@ -207,7 +209,7 @@ fn index(place: &Path, files: &[PathBuf], out: &mut impl Write) -> Result<Search
 }
 
 /// Two files of different packages.
-struct Pair {
+struct PackagePair {
     a: String,
     b: String,
     /// Runs of words that both have, and their share of the runs of both.
@@ -216,8 +218,8 @@ struct Pair {
 }
 
 /// A pair with its texts and their passages in common.
-struct Compared {
-    pair: Pair,
+struct ComparedPair {
+    pair: PackagePair,
     a: String,
     b: String,
     passages: Vec<Passage>,
@@ -225,7 +227,11 @@ struct Compared {
 
 /// Returns the pairs that share most, one for each two directories. Leaves out identical files, and
 /// files of one package or repository, which are expected to resemble each other.
-fn striking_pairs(searcher: &Searcher, root: &Path, out: &mut impl Write) -> Result<Vec<Pair>> {
+fn striking_pairs(
+    searcher: &Searcher,
+    root: &Path,
+    out: &mut impl Write,
+) -> Result<Vec<PackagePair>> {
     let begun = Instant::now();
     let documents = searcher.snapshot().documents();
     let step = (documents as usize).div_ceil(SAMPLE_DOCUMENTS).max(1);
@@ -249,7 +255,12 @@ fn striking_pairs(searcher: &Searcher, root: &Path, out: &mut impl Write) -> Res
                 repository.is_some() && repository == repository_of(&hit.id)
             };
             if resemblance < 0.98 && !is_expected {
-                pairs.push(Pair { a: id.clone(), b: hit.id, overlap: hit.overlap, resemblance });
+                pairs.push(PackagePair {
+                    a: id.clone(),
+                    b: hit.id,
+                    overlap: hit.overlap,
+                    resemblance,
+                });
             }
         }
     }
@@ -280,12 +291,12 @@ fn striking_pairs(searcher: &Searcher, root: &Path, out: &mut impl Write) -> Res
     Ok(pairs)
 }
 
-fn show_pairs(compared: &[Compared], root: &Path, out: &mut impl Write) -> Result<()> {
+fn show_pairs(compared: &[ComparedPair], root: &Path, out: &mut impl Write) -> Result<()> {
     line!(out)?;
     line!(out, "Files of different packages that share most text, and are not identical:")?;
     line!(out)?;
     line!(out, "  text in common")?;
-    for Compared { pair, .. } in compared {
+    for ComparedPair { pair, .. } in compared {
         let [a, b] = [&pair.a, &pair.b].map(|id| shown(Path::new(id), root));
         line!(out, "  {:>14}  {a}", percent(pair.resemblance))?;
         line!(out, "  {:14}  {b}", "")?;
@@ -299,7 +310,7 @@ fn show_pairs(compared: &[Compared], root: &Path, out: &mut impl Write) -> Resul
 }
 
 /// Compares the texts of pairs, and puts the most similar pair first.
-fn compare(searcher: &Searcher, pairs: Vec<Pair>) -> Result<Vec<Compared>> {
+fn compare(searcher: &Searcher, pairs: Vec<PackagePair>) -> Result<Vec<ComparedPair>> {
     let text = |id: &str| -> cento::Result<String> {
         let address = searcher.snapshot().find(id)?;
         let document = address.map(|address| searcher.snapshot().document(address)).transpose()?;
@@ -310,16 +321,16 @@ fn compare(searcher: &Searcher, pairs: Vec<Pair>) -> Result<Vec<Compared>> {
         let (a, b) = (text(&pair.a)?, text(&pair.b)?);
         let found = cento::compare(&config.scheme, &config.analyzer, &a, &b)?;
         // That of the search is an estimate.
-        let pair = Pair { resemblance: found.similarity.resemblance, ..pair };
-        Ok(Compared { pair, a, b, passages: found.passages })
+        let pair = PackagePair { resemblance: found.similarity.resemblance, ..pair };
+        Ok(ComparedPair { pair, a, b, passages: found.passages })
     });
-    let mut compared = compared.collect::<Result<Vec<Compared>>>()?;
+    let mut compared = compared.collect::<Result<Vec<ComparedPair>>>()?;
     compared.sort_by(|a, b| b.pair.resemblance.total_cmp(&a.pair.resemblance));
     Ok(compared)
 }
 
 /// Shows the changes in a passage that a pair has in common.
-fn show_edited_passage(compared: &[Compared], root: &Path, out: &mut impl Write) -> Result<()> {
+fn show_edited_passage(compared: &[ComparedPair], root: &Path, out: &mut impl Write) -> Result<()> {
     let edited = compared.iter().find_map(|compared| {
         let passages = compared.passages.iter();
         let edited = passages.filter(|passage| EDITED_TOKENS.contains(&passage.tokens));
@@ -328,7 +339,7 @@ fn show_edited_passage(compared: &[Compared], root: &Path, out: &mut impl Write)
             .max_by_key(|passage| passage.tokens)
             .map(|passage| (compared, passage))
     });
-    let Some((Compared { pair, a, b, .. }, passage)) = edited else { return Ok(()) };
+    let Some((ComparedPair { pair, a, b, .. }, passage)) = edited else { return Ok(()) };
     line!(out)?;
     line!(
         out,
@@ -360,7 +371,7 @@ fn cut(text: &str, (start, end): (u32, u32)) -> &str {
 /// Searches for words from the middle of the longest passage of a pair.
 fn search_passage(
     searcher: &Searcher,
-    Compared { a, passages, .. }: &Compared,
+    ComparedPair { a, passages, .. }: &ComparedPair,
     root: &Path,
     out: &mut impl Write,
 ) -> Result<()> {
@@ -395,14 +406,14 @@ fn search_passage(
 }
 
 /// Writes the report of the pairs to a new file, which stays.
-fn write_report(searcher: &Searcher, compared: Vec<Compared>, root: &Path) -> Result<PathBuf> {
+fn write_report(searcher: &Searcher, compared: Vec<ComparedPair>, root: &Path) -> Result<PathBuf> {
     let documents = searcher.snapshot().documents();
     let index = IndexState { place: root.display().to_string(), generation: None, documents };
     let title = Some("Text that different packages share".to_owned());
     let programs = compared.iter().filter(|compared| is_program(Path::new(&compared.pair.a)));
     let is_code = 2 * programs.count() >= compared.len();
     let run = Run { title, index: Some(index), is_code, ..Run::new("demo") };
-    let searched = compared.into_iter().map(|Compared { pair, a, b, passages }| {
+    let searched = compared.into_iter().map(|ComparedPair { pair, a, b, passages }| {
         let source = ReuseSource {
             id: shown(Path::new(&pair.b), root),
             meta: serde_json::Map::new(),
@@ -410,7 +421,7 @@ fn write_report(searcher: &Searcher, compared: Vec<Compared>, root: &Path) -> Re
             passages: passages.into_iter().map(Place::of_pair).collect(),
             complete: true,
         };
-        Searched {
+        MeasuredDocument {
             name: shown(Path::new(&pair.a), root),
             text: a.into(),
             sources: vec![source],

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::io::{self, Write};
 use std::path::Path;
 
-use super::Pair;
+use super::PackagePair;
 use crate::terminal::line;
 
 /// Commands with the paths of this machine.
@@ -17,7 +17,7 @@ pub struct Next {
 
 impl Next {
     /// Fills in the paths of a pair.
-    pub fn new(pair: &Pair, root: &Path) -> Next {
+    pub fn new(pair: &PackagePair, root: &Path) -> Next {
         let program = std::env::args_os().next().unwrap_or_default();
         let program = program.to_string_lossy();
         // A bare name is looked up by the shell; a path is repeated as it was typed.
@@ -65,7 +65,7 @@ mod tests {
 
     #[test]
     fn commands_can_be_pasted_into_a_shell() {
-        let pair = Pair {
+        let pair = PackagePair {
             a: "/x/it's $HOME/a b.txt".into(),
             b: "/x/-b".into(),
             overlap: 1,

@@ -8,7 +8,7 @@ use clap::Args;
 use clap_complete::Shell;
 
 use crate::terminal::tell;
-use crate::{Outcome, Result, command};
+use crate::{Result, VerbOutcome, command};
 
 /// Print the completion script for a shell.
 #[derive(Debug, Args)]
@@ -22,7 +22,7 @@ impl Completions {
         let mut script = Vec::new();
         clap_complete::generate(self.shell, &mut command(), "cento", &mut script);
         io::stdout().lock().write_all(&script)?;
-        Ok(Outcome::Found)
+        Ok(VerbOutcome::Found)
     }
 }
 
@@ -42,7 +42,7 @@ impl Man {
     pub(super) fn run(self) -> Result {
         if let Some(out) = &self.out {
             write_pages(out)?;
-            return Ok(Outcome::Found);
+            return Ok(VerbOutcome::Found);
         }
         let mut command = command();
         command.build();
@@ -50,12 +50,12 @@ impl Man {
         let Some(page) = named else {
             let verbs = self.verbs.join(" ");
             tell!("cento: unknown command `{verbs}`; `cento help` lists all commands");
-            return Ok(Outcome::Bad);
+            return Ok(VerbOutcome::Bad);
         };
         let mut text = Vec::new();
         clap_mangen::Man::new(page.clone()).render(&mut text)?;
         io::stdout().lock().write_all(&text)?;
-        Ok(Outcome::Found)
+        Ok(VerbOutcome::Found)
     }
 }
 

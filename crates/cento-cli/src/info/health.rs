@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::Args;
 
 use crate::terminal::tell;
-use crate::{Outcome, Result};
+use crate::{Result, VerbOutcome};
 use cento_client::DEFAULT_PORT;
 use cento_client::client::{Client, Probe};
 
@@ -35,12 +35,12 @@ impl Health {
         match client.probe(probe, WAIT) {
             Ok(health) => {
                 writeln!(io::stdout().lock(), "{}", health.status)?;
-                Ok(Outcome::Found)
+                Ok(VerbOutcome::Found)
             }
             // The answer to the question, and no misuse of this command.
             Err(error) => {
                 tell!("cento: {error}");
-                Ok(Outcome::Nothing)
+                Ok(VerbOutcome::Nothing)
             }
         }
     }

@@ -15,7 +15,7 @@ use serde::Serialize;
 
 use crate::list_format::{ListFormat, ListOut};
 use crate::terminal::line;
-use crate::{Outcome, Result};
+use crate::{Result, VerbOutcome};
 use cento::compare::measure;
 use cento::scheme;
 use cento::spec::{Description, Family, Parameter};
@@ -112,7 +112,7 @@ const FORMAT_COLUMNS: &[&str] = &["name", "endings", "documents", "available", "
 
 /// A family as JSON.
 #[derive(Serialize)]
-struct Entry<T> {
+struct FamilyEntry<T> {
     name: &'static str,
     /// The specification with all defaults.
     spec: String,
@@ -134,7 +134,7 @@ struct Entry<T> {
 struct ParameterEntry {
     name: &'static str,
     /// `None` if it must be given.
-    default: Option<Value>,
+    default: Option<InfoValue>,
     #[serde(skip_serializing_if = "Option::is_none")]
     min: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -149,7 +149,7 @@ struct ParameterEntry {
 
 #[derive(Serialize)]
 #[serde(untagged)]
-enum Value {
+enum InfoValue {
     Number(u32),
     Name(String),
 }
@@ -162,8 +162,8 @@ impl ParameterEntry {
             name,
             default: match is_number {
                 _ if is_required => None,
-                true => Some(Value::Number(default)),
-                false => Some(Value::Name(parameter.written(default))),
+                true => Some(InfoValue::Number(default)),
+                false => Some(InfoValue::Name(parameter.written(default))),
             },
             min: is_number.then_some(min),
             max: is_number.then_some(max),
@@ -206,7 +206,7 @@ struct MeasureEntry {
 
 /// Analyzers have nothing more.
 #[derive(Serialize)]
-struct Nothing {}
+struct NoDetails {}
 
 /// A format of files as JSON.
 #[derive(Serialize)]
@@ -230,7 +230,7 @@ impl Info {
                 list.run("scheme", SCHEME_COLUMNS, scheme::families(), &of_scheme)
             }
             Topic::Analyzers(list) => {
-                let more = |_| (Nothing {}, Vec::new());
+                let more = |_| (NoDetails {}, Vec::new());
                 list.run("analyzer", ANALYZER_COLUMNS, analyzer::families(), &more)
             }
             Topic::Measures(list) => {
@@ -308,7 +308,7 @@ impl ListArgs {
             })?;
         }
         out.flush()?;
-        Ok(Outcome::Found)
+        Ok(VerbOutcome::Found)
     }
 
     fn run<F: Family, T: Serialize>(
@@ -326,19 +326,19 @@ impl ListArgs {
                 continue;
             }
             let (more, shown) = more(family);
-            let entry = Entry::new(&described, more);
+            let entry = FamilyEntry::new(&described, more);
             out.write(&entry, |out| print(out, &described, &shown))?;
         }
         out.flush()?;
-        Ok(Outcome::Found)
+        Ok(VerbOutcome::Found)
     }
 }
 
-impl<T> Entry<T> {
-    fn new(described: &Description, more: T) -> Entry<T> {
+impl<T> FamilyEntry<T> {
+    fn new(described: &Description, more: T) -> FamilyEntry<T> {
         let Description { name, parameters, summary, source, example, feature, is_built } =
             *described;
-        Entry {
+        FamilyEntry {
             name,
             spec: described.to_string(),
             summary,

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::list_format::{ListFormat, ListOut};
 use crate::terminal::line;
-use crate::{Outcome, Result};
+use crate::{Result, VerbOutcome};
 use cento::{Preset, PresetRank};
 
 /// List the presets: what --for sets.
@@ -30,7 +30,7 @@ const COLUMNS: &[&str] =
 
 /// A preset as JSON.
 #[derive(Serialize)]
-struct Entry {
+struct PresetEntry {
     name: &'static str,
     /// The texts that it suits.
     purpose: &'static str,
@@ -42,9 +42,9 @@ struct Entry {
     dedup_min_resemblance: Option<f64>,
 }
 
-impl Entry {
-    fn new(preset: Preset) -> Entry {
-        Entry {
+impl PresetEntry {
+    fn new(preset: Preset) -> PresetEntry {
+        PresetEntry {
             name: preset.name(),
             purpose: preset.purpose(),
             scheme: preset.scheme(),
@@ -80,13 +80,13 @@ impl Presets {
         let out = io::BufWriter::new(io::stdout().lock());
         let mut out = ListOut::new(out, self.format, COLUMNS)?;
         for preset in Preset::ALL.iter().filter(is_asked) {
-            let entry = Entry::new(*preset);
+            let entry = PresetEntry::new(*preset);
             out.write(&entry, |out| {
                 line!(out, "{:<10} {}", entry.name, entry.purpose)?;
                 line!(out, "           {}", entry.settings())
             })?;
         }
         out.flush()?;
-        Ok(Outcome::Found)
+        Ok(VerbOutcome::Found)
     }
 }

@@ -8,7 +8,7 @@ use clap::Args;
 use crate::join::{JoinArgs, stopped};
 use crate::output::{self, Format, count};
 use crate::progress::{Progress, stop_flag};
-use crate::{Outcome, Result};
+use crate::{Result, VerbOutcome};
 use cento_collections::reuse::{
     CategoryStatistics, Pattern, ReuseOptions, ReuseStatistics, reuse_statistics,
 };
@@ -68,7 +68,7 @@ impl Analyze {
             Format::Json => output::print_json(&found)?,
             Format::Human => print(&mut io::stdout().lock(), &found)?,
         }
-        Ok(if found.total.pairs > 0 { Outcome::Found } else { Outcome::Nothing })
+        Ok(if found.total.pairs > 0 { VerbOutcome::Found } else { VerbOutcome::Nothing })
     }
 }
 

@@ -14,7 +14,7 @@ use crate::outfile::{self, NewFile};
 use crate::output::{self, count, print_json_to};
 use crate::progress::stop_flag;
 use crate::terminal::{Id, line, note};
-use crate::{Outcome, Result};
+use crate::{Result, VerbOutcome};
 use cento::index::Snapshot;
 use cento::search::{BoilerplateShare, RepeatedPassage};
 use cento::{Error, Stop};
@@ -104,7 +104,7 @@ impl Boilerplate {
             let all = Some(found.passages.len() as u64);
             note!("{}", output::cut(shown.len() as u64, all, "passage", "--limit"));
         }
-        Ok(Outcome::of_inputs(is_any_refused, !found.passages.is_empty()))
+        Ok(VerbOutcome::of_inputs(is_any_refused, !found.passages.is_empty()))
     }
 
     /// Returns the scope of pairs of different groups.

@@ -7,13 +7,13 @@ use clap::Args;
 
 use crate::create::ConfigArgs;
 use crate::extract::{ReaderArgs, source_options};
-use crate::hints::Explained;
+use crate::hints::ErrorWithHint;
 use crate::key;
 use crate::output::{self, Format};
 use crate::parse::parse_encoding;
 use crate::terminal::{line, tell};
 use crate::whole::{self, LengthArgs};
-use crate::{Outcome, Result};
+use crate::{Result, VerbOutcome};
 use cento::Error;
 use cento::search::ForeignSignature;
 use cento::text::Tokens;
@@ -76,7 +76,7 @@ impl Fingerprint {
             record_bytes_max: self.length.bytes_max(),
             ..source_options()
         };
-        let mut missing = |missing: &Error| tell!("cento: {}", Explained(missing));
+        let mut missing = |missing: &Error| tell!("cento: {}", ErrorWithHint(missing));
         let text = read_text(&self.file, &options, &mut missing)?;
         let mut tokens = Tokens::default();
         let signature = ForeignSignature::new(config, &text, &mut tokens)?.body(config);
@@ -95,6 +95,6 @@ impl Fingerprint {
             }
             out.flush()?;
         }
-        Ok(if fingerprints.is_empty() { Outcome::Nothing } else { Outcome::Found })
+        Ok(if fingerprints.is_empty() { VerbOutcome::Nothing } else { VerbOutcome::Found })
     }
 }

@@ -10,7 +10,7 @@ use crate::outfile::{check_own, is_stream};
 use crate::output::count;
 use crate::progress::{Spinner, metered};
 use crate::terminal::note;
-use crate::{Outcome, Result, language};
+use crate::{Result, VerbOutcome, language};
 use cento::Error;
 use cento::index::Training;
 use cento_source::ReadError;
@@ -84,6 +84,6 @@ impl Train {
             header.q,
             self.out.display()
         );
-        Ok(Outcome::of_inputs(is_any_refused, header.documents > 0))
+        Ok(VerbOutcome::of_inputs(is_any_refused, header.documents > 0))
     }
 }

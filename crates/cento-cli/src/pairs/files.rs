@@ -7,12 +7,12 @@ use clap::Args;
 use serde::Serialize;
 
 use super::indexes::REPORT_PAIRS;
-use super::known::Known;
+use super::known::KnownIndex;
 use super::report::{report_bytes_max, tell_cut};
 use super::sides::{FilePair, Sides};
 use super::{Kind, Pairs, TOO_SHORT, columns, write_network, write_passages};
-use crate::boilerplate::{Named, Unread, read_noting};
-use crate::collection::{Added, CollectionArgs, TemporaryIndex, tell_not_compared};
+use crate::boilerplate::{NamedBoilerplate, UnreadBoilerplate, read_noting};
+use crate::collection::{CollectionArgs, InputOutcomes, TemporaryIndex, tell_not_compared};
 use crate::left_out::LeftOuts;
 use crate::list_format::ListOut;
 use crate::messages::Messages;
@@ -20,7 +20,7 @@ use crate::output::{self, ListEnd, NotCompared, counted, similarity};
 use crate::progress::{Progress, summary};
 use crate::report_args;
 use crate::terminal::{Id, line, note, tell};
-use crate::{Outcome, Result};
+use crate::{Result, VerbOutcome};
 use cento::index::{Config, Index};
 use cento::search::Searcher;
 use cento::{Error, Stop};
@@ -28,7 +28,7 @@ use cento_api::Sources;
 use cento_collections::hand_ins::{ComparedHandIns, HandIns};
 use cento_collections::most_similar::{MostSimilar, SymmetricPair};
 use cento_collections::pairs::{self, JoinSummary, PairOptions, PairReport};
-use cento_report::{Joined, Network, PairsReport, Run, shown_of};
+use cento_report::{DescribedPairs, Network, PairsReport, Run, shown_of};
 
 /// Options that only pairs of files have.
 #[derive(Debug, Args)]
@@ -50,7 +50,7 @@ const INCOMPLETE: &str =
 
 /// A pair as JSON.
 #[derive(Serialize)]
-struct Shown<'a> {
+struct PairLine<'a> {
     #[serde(flatten)]
     pair: &'a SymmetricPair,
     /// The files of two directories that have most in common.
@@ -71,22 +71,22 @@ impl Pairs {
             return Err(Error::argument("clusters", what).into());
         }
         let of_index = self.against.as_deref().filter(|path| self.files.add || !is_of_files(path));
-        let known = of_index.map(|path| Known::open(path, self.files.add)).transpose()?;
+        let known = of_index.map(|path| KnownIndex::open(path, self.files.add)).transpose()?;
         if known.is_some() && self.files.collection.is_config_given() {
             let what = "the index given by --against signs the files as its own documents; omit \
                         --for, --scheme, --analyzer and --frequencies";
             return Err(Error::argument("against", what).into());
         }
         let collection =
-            self.files.collection.create(&self.paths, known.as_ref().map(Known::config))?;
+            self.files.collection.create(&self.paths, known.as_ref().map(KnownIndex::config))?;
         let index = &collection.index;
-        let mut unread = Unread::default();
-        let named = Named::of(&self.join.boilerplate)?;
+        let mut unread = UnreadBoilerplate::default();
+        let named = NamedBoilerplate::of(&self.join.boilerplate)?;
         let boilerplate = read_noting(&named.paths, index.config(), &mut unread)?;
         let mut not_compared = unread.list;
         // Of a document without text the comparison reports the reason.
         let added = collection.read(false, stop)?;
-        let Added { left_out, warnings, .. } = added;
+        let InputOutcomes { left_out, warnings, .. } = added;
         let documents_min = if self.against.is_some() { 1 } else { 2 };
         check_enough(added.documents, documents_min)?;
         not_compared.extend(added.not_compared);
@@ -95,7 +95,7 @@ impl Pairs {
         let known = match &archive {
             Some(archive) => {
                 not_compared.extend(archive.read(true, stop)?.not_compared);
-                Some(Known::of_files(&archive.index, self.against.as_deref())?)
+                Some(KnownIndex::of_files(&archive.index, self.against.as_deref())?)
             }
             None => known,
         };
@@ -177,7 +177,7 @@ impl Pairs {
                 note!("cento: {place}: {}", summary(&report));
             }
         }
-        Ok(Outcome::of_inputs(is_missing, !is_empty))
+        Ok(VerbOutcome::of_inputs(is_missing, !is_empty))
     }
 
     /// Creates the index of the files that the new ones are compared with, if they are compared
@@ -229,7 +229,7 @@ impl Pairs {
     ) -> cento::Result<()> {
         let all = found.pairs.len();
         let pairs = found.pairs.into_iter().map(|found| (found.pair, found.symmetric));
-        let joined = Joined {
+        let joined = DescribedPairs {
             compared: found.compared,
             measure: cento_report::SYMMETRIC_MEASURE.into(),
             histogram: Some(found.histogram),
@@ -239,7 +239,7 @@ impl Pairs {
             warnings,
             estimated_pairs: found.summary.estimated_pairs,
             sources,
-            ..Joined::read(
+            ..DescribedPairs::read(
                 pairs.collect(),
                 searcher,
                 &self.options.scope()?,
@@ -280,7 +280,7 @@ impl Pairs {
             let is_grouped = self.files.collection.grouping.is_grouped();
             let files = is_grouped.then(|| sides.files(pair)).transpose()?;
             let (files, files_total) = files.unzip();
-            let shown = Shown { pair: found, files, files_total };
+            let shown = PairLine { pair: found, files, files_total };
             // Those that shares and edges need are shown on request.
             let has_passages = self.options.needs_passages();
             out.write(&shown, |out| print(out, &shown, has_passages))?;
@@ -364,7 +364,7 @@ fn print_sources(out: &mut impl Write, one: &Sources) -> io::Result<()> {
 /// Writes a pair for people.
 fn print(
     out: &mut impl Write,
-    Shown { pair, files, files_total }: &Shown<'_>,
+    PairLine { pair, files, files_total }: &PairLine<'_>,
     has_passages: bool,
 ) -> io::Result<()> {
     let SymmetricPair { pair, symmetric, .. } = pair;

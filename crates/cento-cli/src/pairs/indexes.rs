@@ -16,7 +16,7 @@ use crate::output::{self, ListEnd, NotCompared, counted, named, similarity};
 use crate::progress::Progress;
 use crate::report_args;
 use crate::terminal::{Id, line, note};
-use crate::{Failure, Outcome, Result};
+use crate::{Result, VerbFailure, VerbOutcome};
 use cento::Stop;
 use cento::hash::hash_fields;
 use cento::index::Snapshot;
@@ -24,7 +24,7 @@ use cento::search::Searcher;
 use cento::{Error, PresetDefaults};
 use cento_collections::most_similar::nothing_left;
 use cento_collections::pairs::{self, DocumentPairs, PairOptions, PairRank, PairReport};
-use cento_report::{IndexState, Joined, Network, PairsReport, Run};
+use cento_report::{DescribedPairs, IndexState, Network, PairsReport, Run};
 
 /// Options that only pairs of indexes have.
 #[derive(Debug, Args)]
@@ -110,10 +110,10 @@ impl Pairs {
         });
         progress.finish();
         match result {
-            Err(Failure::Output(error)) => return Err(out.failure(error)),
+            Err(VerbFailure::Output(error)) => return Err(out.failure(error)),
             Err(error) => {
                 out.give_up()?;
-                let is_stopped = matches!(error, Failure::Cento(Error::Cancelled));
+                let is_stopped = matches!(error, VerbFailure::Cento(Error::Cancelled));
                 if is_stopped && self.indexes.out.is_some() {
                     note!("cento: repeat the command with --resume to continue from here");
                 }
@@ -132,7 +132,7 @@ impl Pairs {
         if self.format.is_human() {
             note!("{} of {}", counted(pairs, "pair"), counted(a.documents(), "document"));
         }
-        Ok(if pairs > 0 { Outcome::Found } else { Outcome::Nothing })
+        Ok(if pairs > 0 { VerbOutcome::Found } else { VerbOutcome::Nothing })
     }
 
     /// Returns the documents of an index, named if it is another one, that are in no pair because
@@ -208,16 +208,16 @@ impl Pairs {
             write_edges(path, network, &edges)?;
         }
         if self.report.is_asked() {
-            let found = Joined {
+            let found = DescribedPairs {
                 total,
                 documents_without_field: summary.documents_without_field,
-                ..Joined::default()
+                ..DescribedPairs::default()
             };
             let mut not_compared = Pairs::nothing_left(searcher, None, stop)?;
             if let Some(other) = against {
                 not_compared.extend(Pairs::nothing_left(other, self.against.as_deref(), stop)?);
             }
-            let found = Joined { not_compared, ..found };
+            let found = DescribedPairs { not_compared, ..found };
             self.report_indexes((rank, options), reports, found, searcher, against)?;
         }
         self.tell_without_field(summary);
@@ -228,7 +228,7 @@ impl Pairs {
         if let Some(said) = end.said("pairs", "--limit") {
             note!("{said}");
         }
-        Ok(if total > 0 { Outcome::Found } else { Outcome::Nothing })
+        Ok(if total > 0 { VerbOutcome::Found } else { VerbOutcome::Nothing })
     }
 
     /// Writes the report.
@@ -236,7 +236,7 @@ impl Pairs {
         &self,
         (rank, options): (PairRank, &PairOptions),
         pairs: Vec<PairReport>,
-        found: Joined,
+        found: DescribedPairs,
         searcher: &Searcher,
         against: Option<&Searcher>,
     ) -> cento::Result<()> {
@@ -275,7 +275,7 @@ impl Pairs {
                     report_bytes_max(),
                 )?
             }
-            _ => Joined::read(
+            _ => DescribedPairs::read(
                 pairs.collect(),
                 searcher,
                 &self.options.scope()?,
@@ -285,7 +285,7 @@ impl Pairs {
         };
         tell_cut(joined.pairs.len(), all);
         let of_other = against.map_or(0, |other| other.snapshot().documents());
-        let joined = Joined {
+        let joined = DescribedPairs {
             compared: snapshot.documents() + of_other - found.not_compared.len() as u64,
             not_compared: found.not_compared,
             total: found.total,
@@ -345,7 +345,7 @@ fn write_pairs(out: &mut impl Write, pairs: &[PairReport], format: ListFormat) -
     if pairs.is_empty() {
         return Ok(());
     }
-    let mut list = ListOut::continued(Unflushed(out), format, columns(Kind::Indexes));
+    let mut list = ListOut::continued(UnflushedWriter(out), format, columns(Kind::Indexes));
     for pair in pairs {
         list.write(pair, |out| print(out, pair))?;
     }
@@ -354,9 +354,9 @@ fn write_pairs(out: &mut impl Write, pairs: &[PairReport], format: ListFormat) -
 
 /// An output that keeps its buffer when rows are handed on: a checkpoint flushes it, and compressed
 /// files would grow with each flush.
-struct Unflushed<W>(W);
+struct UnflushedWriter<W>(W);
 
-impl<W: Write> Write for Unflushed<W> {
+impl<W: Write> Write for UnflushedWriter<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0.write(bytes)
     }

@@ -15,7 +15,7 @@ use cento::{Error, Stop};
 use cento_collections::hand_ins::HandIns;
 
 /// The index that new documents are compared with.
-pub struct Known {
+pub struct KnownIndex {
     /// Its place, as it was named.
     pub place: String,
     snapshot: Snapshot,
@@ -23,12 +23,12 @@ pub struct Known {
     writer: Option<Writer>,
 }
 
-impl Known {
+impl KnownIndex {
     /// Opens an index; with `adds` as its only writer.
     ///
     /// # Errors
     /// When it cannot be opened, or another process writes.
-    pub fn open(path: &Path, adds: bool) -> cento::Result<Known> {
+    pub fn open(path: &Path, adds: bool) -> cento::Result<KnownIndex> {
         let index = key::open(path)?;
         let options = WriterOptions::default().memory_bytes(memory::default_bytes() / 2);
         let mut writer = adds.then(|| index.writer(options)).transpose()?;
@@ -36,16 +36,16 @@ impl Known {
             Some(writer) => writer.committed()?.clone(),
             None => index.snapshot()?,
         };
-        Ok(Known { place: path.display().to_string(), snapshot, writer })
+        Ok(KnownIndex { place: path.display().to_string(), snapshot, writer })
     }
 
     /// Takes an index of the files at this place; nothing is added to it.
     ///
     /// # Errors
     /// When it cannot be read.
-    pub fn of_files(index: &Index, place: Option<&Path>) -> cento::Result<Known> {
+    pub fn of_files(index: &Index, place: Option<&Path>) -> cento::Result<KnownIndex> {
         let place = place.map(|place| place.display().to_string()).unwrap_or_default();
-        Ok(Known { place, snapshot: index.snapshot()?, writer: None })
+        Ok(KnownIndex { place, snapshot: index.snapshot()?, writer: None })
     }
 
     /// Returns how it signs.

@@ -15,7 +15,7 @@ use clap::Args;
 use clap::builder::{PathBufValueParser, TypedValueParser};
 
 use super::Result;
-use super::collection::{Given, Kind};
+use super::collection::{GivenIds, Kind};
 use super::join::JoinArgs;
 use super::list_format::ListFormat;
 use super::output::{self as shown, counted};
@@ -66,7 +66,7 @@ use indexes::IndexArgs;
 #[derive(Debug, Args)]
 pub struct Pairs {
     #[command(flatten)]
-    given: Given,
+    given: GivenIds,
     /// Files, folders and archives (.tar, .tar.gz, .tgz, .tar.zst, .zip), or directories of
     /// indexes. cento searches several indexes as one, so they must have the same scheme and
     /// analyzer.

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 
 use crate::outfile::{OutFile, is_stream, is_taken};
-use crate::{Failure, Result, terminal, whole};
+use crate::{Result, VerbFailure, terminal, whole};
 use cento::Error;
 use cento::runtime::replace;
 
@@ -125,7 +125,7 @@ impl Output {
     }
 
     /// Makes the error for a failure to write, which names the file if there is one.
-    pub fn failure(&self, error: io::Error) -> Failure {
+    pub fn failure(&self, error: io::Error) -> VerbFailure {
         match self.out.is_file() {
             true => self.out.failed(error).into(),
             false => error.into(),

@@ -9,7 +9,7 @@ use crate::output::{self, counted, named, similarity};
 use crate::progress::Progress;
 use crate::rows_out::{CellType, RowsOut};
 use crate::terminal::{Id, line, note, tell};
-use crate::{Outcome, Result};
+use crate::{Result, VerbOutcome};
 use cento::index::{DocAddress, Snapshot};
 use cento::search::Searcher;
 use cento::{Error, Passage, Stop, Unit};
@@ -127,7 +127,7 @@ impl Pairs {
         if self.format.is_human() {
             note!("{} of {}", counted(passages, "passage"), counted(pair_count, "pair"));
         }
-        Ok(if passages > 0 { Outcome::Found } else { Outcome::Nothing })
+        Ok(if passages > 0 { VerbOutcome::Found } else { VerbOutcome::Nothing })
     }
 }
 

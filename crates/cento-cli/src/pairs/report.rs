@@ -6,7 +6,7 @@ use cento::index::Snapshot;
 use cento::search::Searcher;
 use cento_collections::Scope;
 use cento_collections::pairs::PairReport;
-use cento_report::{Group, Joined, PartedText, ReportMemory};
+use cento_report::{DescribedPairs, Group, PartedText, ReportMemory};
 
 use crate::memory;
 use crate::output;
@@ -32,7 +32,7 @@ pub fn joined_across(
     (other, place): (&Searcher, &str),
     scope: &Scope,
     bytes_max: usize,
-) -> cento::Result<Joined> {
+) -> cento::Result<DescribedPairs> {
     let mut room = ReportMemory::of(bytes_max);
     let firsts: HashSet<String> = pairs.iter().map(|(pair, _)| pair.a.clone()).collect();
     let (mut texts, mut groups) = (HashMap::new(), HashMap::new());
@@ -63,7 +63,7 @@ pub fn joined_across(
         texts.extend(found.into_values().map(|text| (pair.b.clone(), text)));
         renamed.push((pair, similarity));
     }
-    Ok(Joined { pairs: renamed, texts, groups, ..Joined::default() })
+    Ok(DescribedPairs { pairs: renamed, texts, groups, ..DescribedPairs::default() })
 }
 
 /// Returns the memory, in bytes, for the data of a report of pairs.

@@ -6,13 +6,13 @@ use std::slice;
 
 use serde::Serialize;
 
-use super::{Asked, Search};
+use super::{Search, UserQuery};
 use crate::advice::advised;
 use crate::messages::Messages;
 use crate::method::fingerprint;
 use crate::output;
 use crate::progress::{Spinner, metered};
-use crate::{Failure, Result};
+use crate::{Result, VerbFailure};
 use cento::index::Document;
 use cento::{Error, Reason, Refusal, Stop};
 use cento_report::{NotCompared, PartedText};
@@ -20,7 +20,7 @@ use cento_source::{InFile, ReadError, SourceOptions, documents, is_by_name, left
 
 /// Queries, or parts of them, that were not answered, with the reasons.
 #[derive(Default)]
-pub struct Unanswered {
+pub struct UnansweredQueries {
     /// All of them, in order.
     pub list: Vec<NotCompared>,
     messages: Messages,
@@ -35,7 +35,7 @@ pub struct End<'a> {
     pub not_compared: &'a [NotCompared],
 }
 
-impl Unanswered {
+impl UnansweredQueries {
     /// Names a query, or a part of one.
     fn note(&mut self, error: &Error) {
         self.messages.tell_error(error);
@@ -75,7 +75,7 @@ fn of_one(name: &str, error: Error) -> std::result::Result<Error, Error> {
     }
 }
 
-type Each<'a> = dyn FnMut(String, Option<String>, Asked) -> Result<()> + 'a;
+type Each<'a> = dyn FnMut(String, Option<String>, UserQuery) -> Result<()> + 'a;
 
 impl Search {
     /// Calls `each` with every query: the name that the reader knows, and its id if it has one:
@@ -86,24 +86,24 @@ impl Search {
     /// When `each` fails for a reason that is not in the query.
     pub(super) fn for_each_query(
         &self,
-        unanswered: &mut Unanswered,
+        unanswered: &mut UnansweredQueries,
         each: &mut Each<'_>,
     ) -> Result<()> {
         if let Some(text) = &self.text {
             return each(
                 "--text".into(),
                 None,
-                Asked::Text(text.clone().into(), InFile::default()),
+                UserQuery::Text(text.clone().into(), InFile::default()),
             );
         }
         if let Some(id) = &self.id {
-            return each(id.clone(), None, Asked::Id(id.clone()));
+            return each(id.clone(), None, UserQuery::Id(id.clone()));
         }
         let options = self.source.options();
         if let Some(path) = &self.signature {
             let name = path.display().to_string();
             let signature = fingerprint::read(path, options.record_bytes_max)?;
-            return each(name, None, Asked::Signature(signature));
+            return each(name, None, UserQuery::Signature(signature));
         }
         // A query is not stored, so the limits of an index are no reason to refuse one.
         let meta_fields = options.meta_fields.or_object();
@@ -140,14 +140,14 @@ impl Search {
     fn standard_input(
         &self,
         options: &SourceOptions,
-        unanswered: &mut Unanswered,
+        unanswered: &mut UnansweredQueries,
         each: &mut Each<'_>,
     ) -> Result<()> {
         let mut missing = |missing: &Error| unanswered.note(missing);
         let read = cento_source::read_text_in_file(Path::new("-"), options, &mut missing);
         match read {
             Ok((text, in_file)) => {
-                let asked = Asked::Text(text.into(), in_file);
+                let asked = UserQuery::Text(text.into(), in_file);
                 answered("standard input".into(), None, asked, unanswered, each)
             }
             Err(error) => {
@@ -162,13 +162,13 @@ impl Search {
 fn for_each_document(
     paths: &[PathBuf],
     options: &SourceOptions,
-    unanswered: &mut Unanswered,
+    unanswered: &mut UnansweredQueries,
     each: &mut Each<'_>,
 ) -> Result<()> {
     for document in documents(paths, options) {
         match document {
             Ok((Document { id, text, parts, .. }, in_file)) => {
-                let asked = Asked::Text(PartedText { text, parts }, in_file);
+                let asked = UserQuery::Text(PartedText { text, parts }, in_file);
                 answered(id.clone(), Some(id), asked, unanswered, each)?;
             }
             Err(ReadError::LeftOut { place, why, .. }) if is_by_name(why) => {
@@ -192,12 +192,12 @@ fn for_each_document(
 fn answered(
     name: String,
     id: Option<String>,
-    asked: Asked,
-    unanswered: &mut Unanswered,
+    asked: UserQuery,
+    unanswered: &mut UnansweredQueries,
     each: &mut Each<'_>,
 ) -> Result<()> {
     match each(name.clone(), id, asked) {
-        Err(Failure::Cento(error)) => {
+        Err(VerbFailure::Cento(error)) => {
             unanswered.note(&of_one(&name, error)?);
             Ok(())
         }

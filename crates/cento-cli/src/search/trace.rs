@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use clap::Args;
 use serde::Serialize;
 
-use super::{Outcome, Result, Search, line, output};
+use super::{Result, Search, VerbOutcome, line, output};
 use crate::output::similarity;
 use crate::terminal::Id;
 use cento::search::{Answer, Goal, SpanCarrier, Trace, TracedSpan};
@@ -26,7 +26,7 @@ pub struct TraceText {
 }
 
 impl TraceText {
-    pub fn run(mut self) -> Result<Outcome> {
+    pub fn run(mut self) -> Result<VerbOutcome> {
         self.search.options.goal = Goal::Trace;
         self.search.run()
     }

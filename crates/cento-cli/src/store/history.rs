@@ -8,7 +8,7 @@ use super::StoreArgs;
 use crate::list_format::{ListFormat, ListOut};
 use crate::output::{bytes, count};
 use crate::terminal::printable;
-use crate::{Outcome, Result};
+use crate::{Result, VerbOutcome};
 use cento_remote::{Content, HistoryEntry};
 
 /// List the commits that were pushed to an object store.
@@ -54,7 +54,7 @@ impl History {
             out.write(manifest, |out| writeln!(out, "{}", row(manifest)))?;
         }
         out.flush()?;
-        Ok(if listed.is_empty() { Outcome::Nothing } else { Outcome::Found })
+        Ok(if listed.is_empty() { VerbOutcome::Nothing } else { VerbOutcome::Found })
     }
 }
 

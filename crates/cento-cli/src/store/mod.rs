@@ -14,7 +14,7 @@ use serde::Serialize;
 use super::output::{self, Format, bytes};
 use super::progress::{Progress, stop_flag_and};
 use super::terminal::note;
-use super::{Outcome, verbs};
+use super::{VerbOutcome, verbs};
 use cento::Result;
 use cento::Stop;
 use cento_remote::{Remote, Watch};
@@ -83,12 +83,12 @@ fn tell(
     format: Format,
     done: &impl Serialize,
     sentence: impl FnOnce() -> String,
-) -> io::Result<Outcome> {
+) -> io::Result<VerbOutcome> {
     match format {
         Format::Json => output::print_json(done)?,
         Format::Human => note!("{}", sentence()),
     }
-    Ok(Outcome::Found)
+    Ok(VerbOutcome::Found)
 }
 
 /// Runs `work` with a progress line and Ctrl-C; shows `message` at a request to stop.

@@ -11,7 +11,7 @@ use crate::terminal::tell;
 use crate::wait::LocalWaitArgs;
 use crate::watch::{counted_watches, how_to_copy};
 use cento_collections::watch::count_watches;
-use cento_remote::{PullOptions, Pulled};
+use cento_remote::{PullOptions, PullResult};
 
 /// Copy an index from an object store into a directory.
 ///
@@ -69,8 +69,8 @@ impl Pull {
 }
 
 /// Describes the result.
-fn sentence(pulled: &Pulled) -> String {
-    let Pulled { manifest, is_new, documents, files, bytes, found, .. } = *pulled;
+fn sentence(pulled: &PullResult) -> String {
+    let PullResult { manifest, is_new, documents, files, bytes, found, .. } = *pulled;
     if !is_new && files == 0 {
         return format!("nothing to do: the index is manifest {} already", count(manifest));
     }

@@ -7,17 +7,17 @@ use clap::Args;
 use serde::Serialize;
 
 use super::{StoreArgs, TransferArgs, travelled, watched};
-use crate::hints::Explained;
+use crate::hints::ErrorWithHint;
 use crate::key;
 use crate::output::{Format, bytes, count, counted};
 use crate::parse::{parse_age, parse_duration};
 use crate::terminal::tell;
 use crate::watch::tell_left_behind;
-use crate::{Outcome, Result};
+use crate::{Result, VerbOutcome};
 use cento::Error;
 use cento_api::whole::is_zero;
 use cento_collections::watch::count_watches;
-use cento_remote::{PushOptions, Pushed, Remote, Retained, Retention, Watch};
+use cento_remote::{PushOptions, PushResult, Remote, Retention, RetentionResult, Watch};
 
 /// Publish the last commit of an index in an object store.
 ///
@@ -59,11 +59,11 @@ pub struct Push {
 
 /// The result of a push.
 #[derive(Debug, Serialize)]
-struct Done {
+struct PushSummary {
     #[serde(flatten)]
-    pushed: Pushed,
+    pushed: PushResult,
     #[serde(skip_serializing_if = "Option::is_none")]
-    retained: Option<Retained>,
+    retained: Option<RetentionResult>,
     /// The numbers of the manifests that may have texts which were withdrawn since.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     before_withdrawals: Vec<u64>,
@@ -84,7 +84,7 @@ impl Push {
     }
 
     /// Pushes the last commit, and removes expired history if the commit is new or `is_due`.
-    fn once(&self, remote: &Remote, is_due: bool, watch: Watch<'_>) -> cento::Result<Done> {
+    fn once(&self, remote: &Remote, is_due: bool, watch: Watch<'_>) -> cento::Result<PushSummary> {
         let index = key::open(&self.index)?;
         let options = PushOptions {
             parallel: self.transfer.parallel.into(),
@@ -99,7 +99,7 @@ impl Push {
             true => (remote.before_withdrawals()?, remote.unnamed_parts()?),
             false => (Vec::new(), 0),
         };
-        Ok(Done { pushed, retained, before_withdrawals, unnamed_parts })
+        Ok(PushSummary { pushed, retained, before_withdrawals, unnamed_parts })
     }
 
     /// Pushes until it is stopped.
@@ -122,7 +122,7 @@ impl Push {
                 Err(Error::Cancelled) => break,
                 // The store or the network is unavailable.
                 Err(error @ (Error::Store { .. } | Error::Io { .. })) => {
-                    tell!("cento: {}; trying again", Explained(&error));
+                    tell!("cento: {}; trying again", ErrorWithHint(&error));
                 }
                 Err(error) => return Err(error),
             }
@@ -131,11 +131,11 @@ impl Push {
                 std::thread::sleep(every.min(Duration::from_millis(50)));
             }
         }
-        Ok(Ok(Outcome::Found))
+        Ok(Ok(VerbOutcome::Found))
     }
 
     /// Shows the result.
-    fn tell(&self, done: &Done) -> Result {
+    fn tell(&self, done: &PushSummary) -> Result {
         let told = super::tell(self.format, done, || sentence(done))?;
         tell_left_behind(&self.index, "in the store")?;
         Ok(told)
@@ -153,7 +153,7 @@ impl Push {
     }
 }
 
-impl Done {
+impl PushSummary {
     /// Tells whether anything was removed from the store.
     fn has_removed(&self) -> bool {
         self.retained
@@ -163,8 +163,8 @@ impl Done {
 }
 
 /// Describes the result.
-fn sentence(done: &Done) -> String {
-    let Pushed { manifest, is_new, documents, files, bytes: sent, found, .. } = done.pushed;
+fn sentence(done: &PushSummary) -> String {
+    let PushResult { manifest, is_new, documents, files, bytes: sent, found, .. } = done.pushed;
     let documents = counted(documents, "document");
     let mut said = match is_new {
         false => format!("nothing to do: this commit is manifest {} already", count(manifest)),

@@ -27,7 +27,7 @@ pub struct Restore {
 
 /// The result of a restore.
 #[derive(Debug, Serialize)]
-struct Restored {
+struct RestoreResult {
     restored: u64,
     manifest: u64,
 }
@@ -35,7 +35,7 @@ struct Restored {
 impl Restore {
     pub(super) fn run(self) -> Result {
         let manifest = self.store.remote()?.restore(self.manifest, self.force)?;
-        let done = Restored { restored: self.manifest, manifest };
+        let done = RestoreResult { restored: self.manifest, manifest };
         let sentence = || {
             let [old, new] = [self.manifest, manifest].map(count);
             format!("manifest {old} is current again, as manifest {new}")

@@ -18,7 +18,7 @@ use crate::progress::stop_flag;
 use crate::target::{Target, TargetArgs};
 use crate::terminal::{Id, line, note, tell};
 use crate::wait::WaitArgs;
-use crate::{Outcome, Result, verbs};
+use crate::{Result, VerbOutcome, verbs};
 use cento::{Document, Error, Reason, Stop};
 use cento_api::part::exchanged_parts;
 use cento_api::{Thresholds, WatchEvents, WatchOptions, WatchedKind, Webhook};
@@ -42,9 +42,9 @@ pub struct Watch {
 }
 
 verbs!(WatchVerb {
-    Add(Box<Add>),
-    List(List),
-    Remove(Remove),
+    Add(Box<AddWatch>),
+    List(ListWatches),
+    Remove(RemoveWatch),
     Events(Events),
 });
 
@@ -54,7 +54,7 @@ verbs!(WatchVerb {
 /// watch without a condition reports passages of at least 12 tokens. If you name a file that `cento
 /// watch list --format json` wrote, you get the same watches with their conditions.
 #[derive(Debug, Args)]
-struct Add {
+struct AddWatch {
     #[command(flatten)]
     target: TargetArgs,
     /// Files or folders with the text to watch for, or - for standard input.
@@ -98,7 +98,7 @@ struct Add {
 /// With --format json, each line also has the text or signature of its watch, so that `cento watch
 /// add` can make the same watches in another index. A service lists no texts.
 #[derive(Debug, Args)]
-struct List {
+struct ListWatches {
     #[command(flatten)]
     target: TargetArgs,
     /// Output format. The columns of csv and tsv are the JSON fields.
@@ -108,7 +108,7 @@ struct List {
 
 /// Remove watches, and keep their events.
 #[derive(Debug, Args)]
-struct Remove {
+struct RemoveWatch {
     #[command(flatten)]
     target: TargetArgs,
     /// Names of the watches.
@@ -170,7 +170,7 @@ fn write_watches<W: Write>(out: &mut ListOut<W>, watches: &[cento_api::Watch]) -
     Ok(())
 }
 
-impl Add {
+impl AddWatch {
     fn run(mut self: Box<Self>) -> Result {
         let target = self.target.target(&mut self.files)?;
         let mut is_any_refused = false;
@@ -209,8 +209,8 @@ impl Add {
         write_watches(&mut out, &watches)?;
         out.finish()?.flush()?;
         Ok(match watches.is_empty() {
-            true if is_any_refused => Outcome::Bad,
-            is_empty => Outcome::of_inputs(is_any_refused, !is_empty),
+            true if is_any_refused => VerbOutcome::Bad,
+            is_empty => VerbOutcome::of_inputs(is_any_refused, !is_empty),
         })
     }
 
@@ -315,7 +315,7 @@ fn is_of_request(error: &Error) -> bool {
     )
 }
 
-impl List {
+impl ListWatches {
     fn run(mut self) -> Result {
         let mut out =
             ListOut::new(BufWriter::new(io::stdout().lock()), self.format, WATCH_COLUMNS)?;
@@ -354,11 +354,11 @@ impl List {
             }
         }
         out.finish()?.flush()?;
-        Ok(if is_any { Outcome::Found } else { Outcome::Nothing })
+        Ok(if is_any { VerbOutcome::Found } else { VerbOutcome::Nothing })
     }
 }
 
-impl Remove {
+impl RemoveWatch {
     fn run(mut self) -> Result {
         let target = self.target.target(&mut self.names)?;
         if self.names.is_empty() {
@@ -390,7 +390,7 @@ impl Remove {
             }
         }
         note!("{} removed", count(removed));
-        Ok(if removed > 0 { Outcome::Found } else { Outcome::Nothing })
+        Ok(if removed > 0 { VerbOutcome::Found } else { VerbOutcome::Nothing })
     }
 }
 
@@ -441,7 +441,7 @@ impl Events {
             (false, false) => note!("for later events: --after {}", found.next),
             (false, true) => {}
         }
-        Ok(if found.events.is_empty() { Outcome::Nothing } else { Outcome::Found })
+        Ok(if found.events.is_empty() { VerbOutcome::Nothing } else { VerbOutcome::Found })
     }
 
     /// Matches the documents that were added since, and reads the events of the index at `path`.

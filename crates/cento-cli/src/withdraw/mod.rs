@@ -15,7 +15,7 @@ use super::progress::stop_flag;
 use super::target::{Target, TargetArgs};
 use super::terminal::{Id, line, note, tell};
 use super::wait::WaitArgs;
-use super::{Outcome, Result};
+use super::{Result, VerbOutcome};
 use cento::index::{Index, Writer, WriterOptions};
 use cento::runtime::replace;
 use cento::{Error, Stop};
@@ -98,7 +98,7 @@ impl From<PathBuf> for DocumentId {
 
 /// The result of a check.
 #[derive(Serialize)]
-struct Checked {
+struct CheckResult {
     id: String,
     withdrawn: String,
     problems: Vec<String>,
@@ -238,20 +238,20 @@ impl Withdraw {
         let found = withdraw::check(&key::open(path)?, &withdrawal, &stop_flag())?;
         let Withdrawal { id, withdrawn, .. } = withdrawal;
         let outcome = match (found.problems.is_empty(), found.quoting.is_empty()) {
-            (false, _) => Outcome::Nothing,
-            (true, false) => Outcome::Incomplete,
-            (true, true) => Outcome::Found,
+            (false, _) => VerbOutcome::Nothing,
+            (true, false) => VerbOutcome::Incomplete,
+            (true, true) => VerbOutcome::Found,
         };
         let RecordCheck { problems, quoting, single, fingerprints, needed, near_tokens, .. } =
             found;
         if self.format == Format::Json {
-            output::print_json(&Checked { id, withdrawn, problems, quoting, single })?;
+            output::print_json(&CheckResult { id, withdrawn, problems, quoting, single })?;
             return Ok(outcome);
         }
         for sentence in problems.iter().chain(&quoting) {
             tell!("cento: {sentence}");
         }
-        if outcome == Outcome::Found {
+        if outcome == VerbOutcome::Found {
             let fingerprints = counted(fingerprints.into(), "fingerprint");
             let evidence = match needed {
                 1 => format!("one of its {fingerprints}"),
@@ -281,7 +281,7 @@ impl Withdraw {
             Format::Json => output::print_json(&ForgetResponse { forgotten })?,
             Format::Human => note!("{} lifted", counted(forgotten, "withdrawal")),
         }
-        Ok(if forgotten > 0 { Outcome::Found } else { Outcome::Nothing })
+        Ok(if forgotten > 0 { VerbOutcome::Found } else { VerbOutcome::Nothing })
     }
 
     fn print_list(&self, all: impl Iterator<Item = ListedWithdrawal>) -> Result {
@@ -302,15 +302,15 @@ impl Withdraw {
             )?;
         }
         out.flush()?;
-        Ok(if is_any { Outcome::Found } else { Outcome::Nothing })
+        Ok(if is_any { VerbOutcome::Found } else { VerbOutcome::Nothing })
     }
 
     fn print(&self, response: &WithdrawResponse) -> Result {
         let WithdrawResponse { done, again, withdrawal } = response;
         let Withdrawal { id, withdrawn, removed, quoting, .. } = withdrawal;
         let outcome = match withdrawal.is_complete() {
-            true => Outcome::Found,
-            false => Outcome::Incomplete,
+            true => VerbOutcome::Found,
+            false => VerbOutcome::Incomplete,
         };
         if self.format == Format::Json {
             output::print_json(response)?;

@@ -16,7 +16,7 @@ const VERSION: u32 = 1;
 
 /// A record with its checksum: the XXH3-128 of the bytes of the withdrawal in the file.
 #[derive(Serialize, Deserialize)]
-struct Record {
+struct WithdrawalLine {
     cento_withdrawal: u32,
     checksum: String,
     withdrawal: Box<RawValue>,
@@ -29,7 +29,7 @@ struct Record {
 pub fn write(path: &Path, withdrawal: &Withdrawal) -> Result<()> {
     let withdrawal = serde_json::value::to_raw_value(withdrawal).expect("its keys are names");
     let checksum = hex_of(Digest::of(withdrawal.get().as_bytes()));
-    let record = Record { cento_withdrawal: VERSION, checksum, withdrawal };
+    let record = WithdrawalLine { cento_withdrawal: VERSION, checksum, withdrawal };
     let json = serde_json::to_string(&record).expect("its keys are names") + "\n";
     replace::file(path, json.as_bytes()).map_err(|e| Error::io("write", path, e))
 }
@@ -42,7 +42,7 @@ pub fn read(path: &Path) -> Result<Withdrawal> {
     let refused = |what: String| Error::input(path.display().to_string(), what);
     let json = std::fs::read_to_string(path).map_err(|e| Error::io("read", path, e))?;
     let none = |e: serde_json::Error| refused(format!("it is no record of a withdrawal: {e}"));
-    let Record { cento_withdrawal, checksum, withdrawal } =
+    let WithdrawalLine { cento_withdrawal, checksum, withdrawal } =
         serde_json::from_str(&json).map_err(none)?;
     if cento_withdrawal != VERSION {
         return Err(refused(format!("it has version {cento_withdrawal}, which is unknown")));

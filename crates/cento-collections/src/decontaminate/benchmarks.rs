@@ -6,10 +6,10 @@ use std::ops::Range;
 
 use super::finding::{AnswerFinding, Finding};
 use super::labels;
-use super::stretch::{self, Region, Stretch};
-use super::unescaped::Unescaped;
-use super::wanted::Wanted;
-use super::weights::Weights;
+use super::stretch::{self, Region, TextOccurrence};
+use super::unescaped::UnescapedText;
+use super::wanted::WantedText;
+use super::weights::TokenWeights;
 use super::{DecontaminateOptions, SHORT};
 use cento_api::error::Result;
 use cento_text::compare::place::places;
@@ -77,18 +77,18 @@ pub struct Benchmarks {
     analyzer: Analyzer,
     k: usize,
     /// The distinct texts of the questions.
-    texts: Vec<Text>,
+    texts: Vec<QuestionText>,
     /// By question, the number of its text.
     text_of: Vec<std::result::Result<u32, Unusable>>,
-    answers: Vec<Option<Wanted>>,
+    answers: Vec<Option<WantedText>>,
     finders: Finders,
     runs: HashSet<u64, BuildKeyHasher>,
 }
 
 /// The text of one or more questions.
 #[derive(Debug)]
-struct Text {
-    wanted: Wanted,
+struct QuestionText {
+    wanted: WantedText,
     /// The numbers of the questions, ascending.
     questions: Vec<u32>,
     least_places: usize,
@@ -157,7 +157,7 @@ impl Finders {
 
 impl Near {
     /// Records a place with a run of the text.
-    fn add(&mut self, place: usize, wanted: &Wanted, least_places: usize) {
+    fn add(&mut self, place: usize, wanted: &WantedText, least_places: usize) {
         let window = wanted.window();
         while self.recent.front().is_some_and(|first| first + window <= place) {
             self.recent.pop_front();
@@ -202,8 +202,8 @@ impl Benchmarks {
                 _ => {
                     let next = texts.len() as u32;
                     let text = *known.entry(tokens.hashes.clone()).or_insert_with(|| {
-                        let wanted = Wanted::new(tokens.hashes.clone(), k, share);
-                        texts.push(Text { wanted, questions: Vec::new(), least_places: 1 });
+                        let wanted = WantedText::new(tokens.hashes.clone(), k, share);
+                        texts.push(QuestionText { wanted, questions: Vec::new(), least_places: 1 });
                         next
                     });
                     texts[text as usize].questions.push(number);
@@ -213,7 +213,8 @@ impl Benchmarks {
             answers.push(match &question.answer {
                 Some(answer) => {
                     analyzer.analyze(answer, &mut tokens, stop)?;
-                    is_told(answer, &tokens).then(|| Wanted::new(tokens.hashes.clone(), k, share))
+                    is_told(answer, &tokens)
+                        .then(|| WantedText::new(tokens.hashes.clone(), k, share))
                 }
                 None => None,
             });
@@ -273,7 +274,7 @@ impl Benchmarks {
     /// soon after `stop`.
     pub fn findings(&self, text: &str, scratch: &mut Scratch, stop: &Stop) -> Result<Vec<Finding>> {
         let mut findings = self.found_in(text, scratch, stop)?;
-        if let Some(unescaped) = Unescaped::of(text) {
+        if let Some(unescaped) = UnescapedText::of(text) {
             let mut others = self.found_in(&unescaped.text, scratch, stop)?;
             others.iter_mut().for_each(|other| other.move_to(|place| unescaped.original(place)));
             findings = stronger(findings, others);
@@ -339,7 +340,7 @@ impl Benchmarks {
     fn finding(
         &self,
         question: usize,
-        stretch: &Stretch,
+        stretch: &TextOccurrence,
         tokens: &Tokens,
         runs: &[u64],
         stop: &Stop,
@@ -390,8 +391,8 @@ impl Benchmarks {
 }
 
 /// Weighs the tokens of the questions, and returns the runs that bring up each text.
-fn weigh(texts: &mut [Text], k: usize, share: f64) -> Finders {
-    let weights = Weights::new(texts.iter().map(|text| &text.wanted), k);
+fn weigh(texts: &mut [QuestionText], k: usize, share: f64) -> Finders {
+    let weights = TokenWeights::new(texts.iter().map(|text| &text.wanted), k);
     let mut pairs = Vec::new();
     for (number, text) in (0..).zip(texts.iter_mut()) {
         let of_tokens = weights.of(&text.wanted, k);
@@ -415,7 +416,7 @@ fn is_told(answer: &str, tokens: &Tokens) -> bool {
 
 /// Returns the tokens after `end` where the answer occurs.
 fn after(
-    answer: &Wanted,
+    answer: &WantedText,
     end: usize,
     tokens: &Tokens,
     runs: &[u64],

@@ -18,13 +18,13 @@ use super::finding::Finding;
 #[derive(Debug, Clone)]
 pub struct WordCarriers {
     tokens: Vec<usize>,
-    counts: Vec<Count>,
+    counts: Vec<CarrierCount>,
     documents: u64,
 }
 
 /// The documents with words of one question.
 #[derive(Debug, Clone, Default)]
-struct Count {
+struct CarrierCount {
     /// The number of these documents, related or not.
     documents: u64,
     /// By token, the number of unrelated documents with the token.
@@ -39,7 +39,7 @@ impl WordCarriers {
     pub fn new(benchmarks: &Benchmarks) -> WordCarriers {
         let tokens: Vec<usize> =
             (0..benchmarks.questions().len()).map(|number| benchmarks.tokens(number)).collect();
-        WordCarriers { counts: vec![Count::default(); tokens.len()], tokens, documents: 0 }
+        WordCarriers { counts: vec![CarrierCount::default(); tokens.len()], tokens, documents: 0 }
     }
 
     /// Counts a document with its findings, in the order returned by the search.
@@ -77,7 +77,7 @@ impl WordCarriers {
         options: &DecontaminateOptions,
     ) -> CommonWords<'a> {
         let most = options.common_of(self.documents);
-        let is_phrase = |(tokens, count): (&usize, &Count)| {
+        let is_phrase = |(tokens, count): (&usize, &CarrierCount)| {
             *tokens <= DecontaminateOptions::COMMON_TOKENS_MAX as usize && count.documents > most
         };
         CommonWords {

@@ -8,7 +8,7 @@ const OPTION_TOKENS_MAX: usize = 64;
 
 /// How labels are written. The labels of a list are alike.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Style {
+struct LabelStyle {
     alphabet: Alphabet,
     /// The mark after a label.
     mark: char,
@@ -21,8 +21,8 @@ enum Alphabet {
     Digits,
 }
 
-struct List {
-    style: Style,
+struct OptionList {
+    style: LabelStyle,
     /// The number of the last label, from 1 on, and the token.
     last: (u32, usize),
     /// The token of the first label, until the list has a second label.
@@ -56,7 +56,7 @@ fn leave_out<T>(values: &mut Vec<T>, numbers: &[usize]) {
 
 /// Returns the tokens that are labels of options.
 fn of_lists(text: &str, tokens: &Tokens) -> Vec<usize> {
-    let (mut lists, mut labels): (Vec<List>, Vec<usize>) = Default::default();
+    let (mut lists, mut labels): (Vec<OptionList>, Vec<usize>) = Default::default();
     for (token, span) in tokens.spans.iter().enumerate() {
         // Most words are longer than labels.
         if span.end - span.start > 2 {
@@ -77,14 +77,14 @@ fn of_lists(text: &str, tokens: &Tokens) -> Vec<usize> {
             }
             _ if number != 1 => {}
             Some(list) => (list.last, list.first) = ((1, token), Some(token)),
-            None => lists.push(List { style, last: (1, token), first: Some(token) }),
+            None => lists.push(OptionList { style, last: (1, token), first: Some(token) }),
         }
     }
     labels
 }
 
 /// Returns the style and the number of the label in these bytes of a text, if it may be a label.
-fn label(text: &str, start: usize, end: usize) -> Option<(Style, u32)> {
+fn label(text: &str, start: usize, end: usize) -> Option<(LabelStyle, u32)> {
     let (alphabet, number) = match text.get(start..end)?.as_bytes() {
         [letter @ b'A'..=b'Z'] => (Alphabet::Upper, letter - b'A' + 1),
         [letter @ b'a'..=b'z'] => (Alphabet::Lower, letter - b'a' + 1),
@@ -112,7 +112,7 @@ fn label(text: &str, start: usize, end: usize) -> Option<(Style, u32)> {
         }
         _ => false,
     };
-    is_label.then_some((Style { alphabet, mark }, number.into()))
+    is_label.then_some((LabelStyle { alphabet, mark }, number.into()))
 }
 
 /// Marks that may come before a label.

@@ -4,14 +4,14 @@ use std::cmp::Reverse;
 use std::ops::Range;
 
 use super::SHORT;
-use super::wanted::Wanted;
+use super::wanted::WantedText;
 use cento_api::error::Result;
 use cento_text::runtime::Stop;
 use cento_text::text::ranges::joined;
 
 /// A stretch of a document where a text occurs.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Stretch {
+pub(super) struct TextOccurrence {
     /// The tokens of the document, from the first common run to the last.
     pub tokens: Range<usize>,
     /// The number and the weight of the text's tokens that occur there.
@@ -35,7 +35,7 @@ pub(super) struct Region<'a> {
 
 /// The tokens of a text that a stretch has.
 struct Cover<'a> {
-    wanted: &'a Wanted,
+    wanted: &'a WantedText,
     k: usize,
     /// How often the stretch has each run of the text.
     runs: Vec<u32>,
@@ -46,7 +46,7 @@ struct Cover<'a> {
 }
 
 impl Cover<'_> {
-    fn new(wanted: &Wanted, k: usize) -> Cover<'_> {
+    fn new(wanted: &WantedText, k: usize) -> Cover<'_> {
         let (runs, tokens) = (vec![0; wanted.runs().len()], vec![0; wanted.tokens.len()]);
         Cover { wanted, k, runs, tokens, matched: (0, 0) }
     }
@@ -106,11 +106,11 @@ type Common = (usize, usize);
 /// # Errors
 /// [`Error::Cancelled`](cento::Error::Cancelled) soon after `stop`.
 pub(super) fn all(
-    wanted: &Wanted,
+    wanted: &WantedText,
     region: Region<'_>,
     k: usize,
     stop: &Stop,
-) -> Result<Vec<Stretch>> {
+) -> Result<Vec<TextOccurrence>> {
     if wanted.tokens.len() < SHORT {
         return verbatim(wanted, region, stop);
     }
@@ -132,11 +132,11 @@ pub(super) fn all(
 /// Adds the stretches of these common runs where the text occurs, from the first on. Always taking
 /// the strongest would cost as many passes as there are stretches.
 fn add_others(
-    wanted: &Wanted,
+    wanted: &WantedText,
     mut common: &[Common],
     k: usize,
     stop: &Stop,
-    found: &mut Vec<Stretch>,
+    found: &mut Vec<TextOccurrence>,
 ) -> Result<()> {
     while let Some((first, stretch)) = strongest(wanted, common, wanted.window(), k, stop)? {
         let (before, after) = beside(common, &stretch.tokens, k);
@@ -163,12 +163,12 @@ fn beside<'a>(
 /// run where the first stretch may begin. Considers only stretches that end within `reach` places
 /// of the first.
 fn strongest(
-    wanted: &Wanted,
+    wanted: &WantedText,
     common: &[Common],
     reach: usize,
     k: usize,
     stop: &Stop,
-) -> Result<Option<(usize, Stretch)>> {
+) -> Result<Option<(usize, TextOccurrence)>> {
     let mut cover = Cover::new(wanted, k);
     let mut first = 0;
     let mut first_end: Option<usize> = None;
@@ -203,7 +203,12 @@ fn strongest(
 /// The number and the weight of covered tokens, and the length of a stretch.
 type Strength = ((u32, u64), Reverse<usize>);
 
-fn of_runs(wanted: &Wanted, common: &[Common], k: usize, matched: (u32, u64)) -> Stretch {
+fn of_runs(
+    wanted: &WantedText,
+    common: &[Common],
+    k: usize,
+    matched: (u32, u64),
+) -> TextOccurrence {
     let mut cover = Cover::new(wanted, k);
     common.iter().for_each(|&(_, run)| cover.add(run));
     let of_document = joined(common.iter().map(|&(place, _)| place..place + k));
@@ -211,19 +216,19 @@ fn of_runs(wanted: &Wanted, common: &[Common], k: usize, matched: (u32, u64)) ->
     let of_text = joined(covered.map(|(place, _)| place..place + 1));
     let ends = (of_document.first(), of_document.last());
     let (Some(first), Some(last)) = ends else { unreachable!("a stretch has a run") };
-    Stretch { tokens: first.start..last.end, matched, of_document, of_text }
+    TextOccurrence { tokens: first.start..last.end, matched, of_document, of_text }
 }
 
 /// Returns the places of a region where the text occurs word for word.
-fn verbatim(wanted: &Wanted, region: Region<'_>, stop: &Stop) -> Result<Vec<Stretch>> {
+fn verbatim(wanted: &WantedText, region: Region<'_>, stop: &Stop) -> Result<Vec<TextOccurrence>> {
     let len = wanted.tokens.len();
-    let mut found: Vec<Stretch> = Vec::new();
+    let mut found: Vec<TextOccurrence> = Vec::new();
     for place in region.places {
         stop.check_at(place)?;
         let is_free = found.last().is_none_or(|last| last.tokens.end <= place);
         if is_free && region.tokens.get(place..place + len) == Some(&wanted.tokens) {
             let tokens = place..place + len;
-            found.push(Stretch {
+            found.push(TextOccurrence {
                 tokens: tokens.clone(),
                 matched: (len as u32, wanted.weight()),
                 of_document: vec![tokens],

@@ -17,14 +17,14 @@ use cento_text::text::is_white_space;
 pub struct Tally {
     digest: Digest,
     carriers: WordCarriers,
-    counts: Vec<Count>,
+    counts: Vec<QuestionCount>,
 }
 
 /// The documents with tokens of one question.
 #[derive(Debug, Clone, Default)]
-struct Count {
+struct QuestionCount {
     /// Documents by the tokens of the question in every place.
-    groups: BTreeMap<Vec<Matched>, Group>,
+    groups: BTreeMap<Vec<Matched>, TokenGroup>,
 }
 
 /// Tokens of a question, as ascending ranges.
@@ -32,20 +32,21 @@ type Matched = Vec<(u32, u32)>;
 
 /// Documents that have the same tokens of a question.
 #[derive(Debug, Clone, Default)]
-struct Group {
+struct TokenGroup {
     documents: u64,
     with_answer: u64,
     best: Option<Evidence>,
 }
 
-impl Group {
-    fn add(&mut self, other: &Group) {
+impl TokenGroup {
+    fn add(&mut self, other: &TokenGroup) {
         self.documents += other.documents;
         self.with_answer += other.with_answer;
-        let strength = |group: &Group| group.best.as_ref().map(|best| best.finding.strength());
+        let strength = |group: &TokenGroup| group.best.as_ref().map(|best| best.finding.strength());
         // Among equals, the first in the corpus.
-        let key =
-            |group: &Group| (strength(group), group.best.as_ref().map(|best| Reverse(best.number)));
+        let key = |group: &TokenGroup| {
+            (strength(group), group.best.as_ref().map(|best| Reverse(best.number)))
+        };
         if key(other) > key(self) {
             self.best.clone_from(&other.best);
         }
@@ -150,7 +151,7 @@ impl Tally {
         Tally {
             digest: Digest::default(),
             carriers: WordCarriers::new(benchmarks),
-            counts: vec![Count::default(); benchmarks.questions().len()],
+            counts: vec![QuestionCount::default(); benchmarks.questions().len()],
         }
     }
 
@@ -271,10 +272,10 @@ fn shown(digest: Digest) -> String {
     format!("{:016x}{:016x}", digest.high, digest.low)
 }
 
-impl Count {
+impl QuestionCount {
     /// Returns the documents where the question occurs, and the documents with only common words.
-    fn groups(&self, is_common: impl Fn(&Matched) -> bool) -> (Group, Group) {
-        let (mut own, mut common) = (Group::default(), Group::default());
+    fn groups(&self, is_common: impl Fn(&Matched) -> bool) -> (TokenGroup, TokenGroup) {
+        let (mut own, mut common) = (TokenGroup::default(), TokenGroup::default());
         for (matched, group) in &self.groups {
             match matched.iter().all(&is_common) {
                 true => common.add(group),

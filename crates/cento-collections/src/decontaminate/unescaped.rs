@@ -26,19 +26,19 @@ const REFERENCES: [(&str, char); 14] = [
 const REFERENCE_BYTES_MAX: usize = 12;
 
 /// A text with escapes replaced by their characters.
-pub(super) struct Unescaped {
+pub(super) struct UnescapedText {
     pub text: String,
     /// For each escape, the byte after its character, and the byte after the escape in the original
     /// text.
     after: Vec<(u32, u32)>,
 }
 
-impl Unescaped {
+impl UnescapedText {
     /// Replaces the escapes of a text, or returns `None` if there are no escapes. An escape that
     /// was escaped itself is replaced too, such as an escape of JSON inside a string of JSON.
-    pub fn of(text: &str) -> Option<Unescaped> {
+    pub fn of(text: &str) -> Option<UnescapedText> {
         let next = |from: usize| text[from..].find(['\\', '&']).map(|at| from + at);
-        let mut unescaped = Unescaped { text: String::new(), after: Vec::new() };
+        let mut unescaped = UnescapedText { text: String::new(), after: Vec::new() };
         let (mut copied, mut at) = (0, next(0)?);
         loop {
             let found = if text.as_bytes()[at] == b'&' {
@@ -143,7 +143,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn check(text: &str, expected: &str) {
-        let unescaped = Unescaped::of(text);
+        let unescaped = UnescapedText::of(text);
         assert_eq!(unescaped.map(|found| found.text).as_deref().unwrap_or(text), expected);
     }
 
@@ -166,7 +166,7 @@ mod tests {
             "&\u{e9}\u{e9}\u{e9}\u{e9}\u{e9}\u{e9}\u{e9};",
             "&other;",
         ] {
-            assert!(Unescaped::of(same).is_none(), "{same}");
+            assert!(UnescapedText::of(same).is_none(), "{same}");
         }
     }
 
@@ -187,7 +187,7 @@ mod tests {
                 parts.iter().map(of).collect::<Vec<_>>().join(" ")
             };
             let (text, expected) = (join(|part| part.0.into()), join(|part| part.1.into()));
-            match Unescaped::of(&text) {
+            match UnescapedText::of(&text) {
                 None => prop_assert_eq!(&text, &expected),
                 Some(found) => {
                     prop_assert_eq!(&found.text, &expected);
@@ -204,7 +204,7 @@ mod tests {
 
         #[test]
         fn no_text_makes_it_panic_or_grow(text in r#"([\\&;#xun0-9a-f"\u{e9}]|amp;|ud83e){0,40}"#) {
-            if let Some(found) = Unescaped::of(&text) {
+            if let Some(found) = UnescapedText::of(&text) {
                 prop_assert!(found.text.len() < text.len());
             }
         }

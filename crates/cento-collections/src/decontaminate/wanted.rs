@@ -5,7 +5,7 @@ use cento_text::scheme::run_values;
 
 /// A text to search for, as runs.
 #[derive(Debug)]
-pub(super) struct Wanted {
+pub(super) struct WantedText {
     /// The hashes of the tokens.
     pub tokens: Vec<u64>,
     /// The distinct runs, ascending.
@@ -20,10 +20,10 @@ pub(super) struct Wanted {
     least: (u32, u64),
 }
 
-impl Wanted {
+impl WantedText {
     /// Prepares a text of at least `k` tokens. `share` of the tokens must occur, and all tokens
     /// weigh the same.
-    pub fn new(tokens: Vec<u64>, k: usize, share: f64) -> Wanted {
+    pub fn new(tokens: Vec<u64>, k: usize, share: f64) -> WantedText {
         let mut of_place: Vec<(u64, u32)> = run_values(&tokens, k).zip(0..).collect();
         of_place.sort_unstable();
         let (mut runs, mut starts) = (Vec::new(), Vec::new());
@@ -38,7 +38,7 @@ impl Wanted {
         let (weights, few) = (vec![1; tokens.len()], SHORT.min(tokens.len()) as u32);
         let (weight, least) = (0, (few, 0));
         let mut wanted =
-            Wanted { tokens, runs, starts, places, weights: Vec::new(), weight, least };
+            WantedText { tokens, runs, starts, places, weights: Vec::new(), weight, least };
         wanted.set_weights(weights, share);
         wanted
     }

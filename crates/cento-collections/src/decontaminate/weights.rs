@@ -12,7 +12,7 @@
 use std::collections::HashMap;
 use std::f64::consts::LN_2;
 
-use super::wanted::Wanted;
+use super::wanted::WantedText;
 use cento_text::compare::background::Background;
 use cento_text::hash::BuildKeyHasher;
 use cento_text::number::exp;
@@ -24,24 +24,24 @@ const WHOLE: f64 = 65_536.0;
 
 /// What weights are computed from.
 #[derive(Debug)]
-pub(super) struct Weights {
+pub(super) struct TokenWeights {
     background: Background,
     /// By run, the number of texts that have the run.
     texts: HashMap<u64, u32, BuildKeyHasher>,
 }
 
-impl Weights {
+impl TokenWeights {
     /// Counts the runs of distinct texts.
-    pub fn new<'a>(wanted: impl Iterator<Item = &'a Wanted> + Clone, k: usize) -> Weights {
+    pub fn new<'a>(wanted: impl Iterator<Item = &'a WantedText> + Clone, k: usize) -> TokenWeights {
         let mut texts: HashMap<u64, u32, BuildKeyHasher> = HashMap::default();
-        for run in wanted.clone().flat_map(Wanted::runs) {
+        for run in wanted.clone().flat_map(WantedText::runs) {
             *texts.entry(*run).or_default() += 1;
         }
         // The model counts only the first texts of a large benchmark, whose order must not matter.
-        let mut sampled: Vec<&Wanted> = wanted.collect();
+        let mut sampled: Vec<&WantedText> = wanted.collect();
         sampled.sort_unstable_by_key(|text| (run_values(&text.tokens, k).min(), &text.tokens));
         let tokens: Vec<&[u64]> = sampled.iter().map(|text| &text.tokens[..]).collect();
-        Weights { background: Background::new(&tokens), texts }
+        TokenWeights { background: Background::new(&tokens), texts }
     }
 
     /// Returns the number of texts that have a run.
@@ -50,7 +50,7 @@ impl Weights {
     }
 
     /// Returns the weights of the tokens of a text, each at least 1.
-    pub fn of(&self, wanted: &Wanted, k: usize) -> Vec<u32> {
+    pub fn of(&self, wanted: &WantedText, k: usize) -> Vec<u32> {
         let mut owners = vec![1; wanted.tokens.len()];
         for (place, run) in run_values(&wanted.tokens, k).enumerate() {
             let texts = self.texts(run);

@@ -6,14 +6,16 @@
 use std::cmp::Reverse;
 use std::sync::Arc;
 
-use super::super::verify::{OWN_WORDS_OF_DUPLICATE, Own, Verifier, is_exact, of_signatures};
+use super::super::verify::{
+    ComparedDocument, OWN_WORDS_OF_DUPLICATE, Verifier, is_exact, of_signatures,
+};
 use super::identity::{EarlierDocuments, StoredVersion};
 use super::recent::{Recent, RecentDocuments};
-use super::scope::Admitted;
+use super::scope::DuplicateScope;
 use super::spool::Spool;
 use super::unwritten::place_of;
 use super::verdict::{Holder, Reason};
-use super::{Record, Settings};
+use super::{DedupSettings, Record};
 use cento::index::{ByteLru, DocAddress, MaxDf, Owner, SignedDocument};
 use cento::search::{RunMaker, Searcher, StoredRuns, kept_runs};
 use cento_api::error::{Error, Result};
@@ -33,14 +35,14 @@ const SOURCES_MAX: usize = 16;
 const NO_STOPS: MaxDf = MaxDf::Documents(u64::MAX);
 
 /// Documents that were decided on before the batch.
-pub struct Committed<'a> {
+pub struct CommittedDocuments<'a> {
     /// Documents that this run and earlier runs have kept and committed.
     pub own: &'a Searcher,
     /// Other indexes to compare with.
     pub against: &'a [Searcher],
     /// One verifier per index, this run's own index first.
     pub verifiers: Vec<Verifier<'a>>,
-    pub options: &'a Settings,
+    pub options: &'a DedupSettings,
     /// Reads the texts of uncommitted documents.
     pub texts: &'a RecentTexts,
 }
@@ -140,14 +142,14 @@ pub struct Source {
     pub address: DocAddress,
 }
 
-impl<'a> Committed<'a> {
+impl<'a> CommittedDocuments<'a> {
     /// Combines the index of the run and other indexes.
     pub fn new(
         own: &'a Searcher,
         against: &'a [Searcher],
-        options: &'a Settings,
+        options: &'a DedupSettings,
         texts: &'a RecentTexts,
-    ) -> Committed<'a> {
+    ) -> CommittedDocuments<'a> {
         let stores_text = own.snapshot().config().store_text;
         let own_runs = texts.maker.as_ref().and_then(|maker| match stores_text {
             true => own.stored_runs(Some(maker.clone()), &texts.kept, None),
@@ -158,7 +160,7 @@ impl<'a> Committed<'a> {
             Verifier::new(other, other.stored_runs(maker, &texts.kept, None))
         });
         let verifiers = [Verifier::new(own, own_runs)].into_iter().chain(others).collect();
-        Committed { own, against, verifiers, options, texts }
+        CommittedDocuments { own, against, verifiers, options, texts }
     }
 }
 
@@ -173,7 +175,7 @@ fn spooled_runs<'a>(own: &'a Searcher, maker: &RunMaker, texts: &'a RecentTexts)
     StoredRuns::new(snapshot, maker.clone(), Box::new(read), &texts.kept)
 }
 
-impl Committed<'_> {
+impl CommittedDocuments<'_> {
     fn searchers(&self) -> impl Iterator<Item = &Searcher> {
         [self.own].into_iter().chain(self.against)
     }
@@ -226,7 +228,7 @@ impl Committed<'_> {
     fn with_evidence(
         &self,
         reason: Option<Reason>,
-        own: &mut Own<'_>,
+        own: &mut ComparedDocument<'_>,
         runs: impl FnOnce() -> Result<Option<Arc<RunSet>>>,
     ) -> Result<Option<Reason>> {
         if reason.is_none() {
@@ -245,8 +247,8 @@ impl Committed<'_> {
     }
 
     /// Prepares an incoming document with these keys for comparison.
-    pub fn own<'b>(&'b self, signed: &'b SignedDocument, keys: &'b [u64]) -> Own<'b> {
-        Own::signed(signed, keys, self.sampling(), self.texts.own.as_ref())
+    pub fn own<'b>(&'b self, signed: &'b SignedDocument, keys: &'b [u64]) -> ComparedDocument<'b> {
+        ComparedDocument::signed(signed, keys, self.sampling(), self.texts.own.as_ref())
     }
 
     /// Finds earlier versions of a document. If the id `is_repeated` in the batch, the stored
@@ -298,7 +300,7 @@ impl Committed<'_> {
         let is_kept = stored.has_own(signed.digest);
         let scope = self.options.scope.as_ref();
         for (at, searcher) in self.searchers().enumerate().skip(usize::from(is_kept)) {
-            let admitted = Admitted::new(scope, &signed.document, searcher.snapshot());
+            let admitted = DuplicateScope::new(scope, &signed.document, searcher.snapshot());
             let other = |address| !is_itself(at, address) && admitted.has(address);
             if let Some(id) = searcher.snapshot().find_digest_among(signed.digest, other)? {
                 reason = Reason::better(reason, Some(Reason::exact(self.holder(at, id))));
@@ -309,7 +311,7 @@ impl Committed<'_> {
             // No reason beats the same text, and every index has been searched for it above.
             if reason.as_ref().is_none_or(|reason: &Reason| !reason.is_exact()) {
                 let snapshot = self.verifiers[at].searched().snapshot();
-                let admitted = Admitted::new(scope, &signed.document, snapshot);
+                let admitted = DuplicateScope::new(scope, &signed.document, snapshot);
                 let admits = |address| !is_itself(at, address) && admitted.has(address);
                 let found = self.look_up_in(at, &mut own, &mut sources, admits)?;
                 admitted.finish()?;
@@ -328,7 +330,7 @@ impl Committed<'_> {
     fn look_up_in(
         &self,
         at: usize,
-        own: &mut Own<'_>,
+        own: &mut ComparedDocument<'_>,
         sources: &mut Vec<(u32, Source)>,
         admits: impl Fn(DocAddress) -> bool,
     ) -> Result<Option<Reason>> {
@@ -371,7 +373,7 @@ impl Committed<'_> {
     pub fn among_recent(
         &self,
         signed: &SignedDocument,
-        own: &mut Own<'_>,
+        own: &mut ComparedDocument<'_>,
         recent: &RecentDocuments,
         from: usize,
     ) -> Result<Option<Reason>> {
@@ -409,7 +411,7 @@ impl Committed<'_> {
     fn with_recent(
         &self,
         signed: &SignedDocument,
-        own: &mut Own<'_>,
+        own: &mut ComparedDocument<'_>,
         (number, recent): (usize, &Recent),
         overlap: Overlap,
     ) -> Result<Option<Similarity>> {

@@ -64,7 +64,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 pub use super::DedupOptions;
-pub use verdict::{Cut, Decision, Evidence, Verdict};
+pub use verdict::{CutPassage, Decision, Evidence, Verdict};
 
 use super::Prefer;
 use super::defaults::EffectiveOptions;
@@ -74,13 +74,13 @@ use cento::index::{Config, Index, PresetDefaults, SignedDocument};
 use cento::search::{Boilerplate, Searcher};
 use cento_text::runtime::Stop;
 use none_kept::NoneKept;
-use preferred::Preferred;
-use run::Run;
+use preferred::PreferredFirst;
+use run::DedupRun;
 use scope::GroupScope;
 
 /// The options of a run, checked and completed.
 #[derive(Debug, Clone)]
-struct Settings {
+struct DedupSettings {
     /// The minimum resemblance of duplicates. `None` if only equal texts are duplicates.
     min_resemblance: Option<f64>,
     min_containment: Option<f64>,
@@ -201,11 +201,11 @@ pub struct Dedup<R: Iterator> {
     options: DedupOptions,
     defaults: Option<PresetDefaults>,
     against: Vec<Searcher>,
-    settings: Settings,
+    settings: DedupSettings,
     from: Progress,
     stop: Stop,
-    records: Preferred<Fuse<R>>,
-    run: Option<Run>,
+    records: PreferredFirst<Fuse<R>>,
+    run: Option<DedupRun>,
     /// The events of a run that keeps no document of a group.
     none_kept: Option<NoneKept>,
     is_over: bool,
@@ -271,7 +271,7 @@ impl<R: Iterator<Item = Result<Record>>> Dedup<R> {
     ) -> Dedup<R> {
         let EffectiveOptions { options, defaults } =
             EffectiveOptions::of_dedup(options, index.config().preset);
-        let settings = Settings {
+        let settings = DedupSettings {
             min_resemblance: options.resemblance(),
             min_containment: options.min_containment,
             cut_passages: options.cut_passages.map(|tokens| tokens as usize),
@@ -288,7 +288,7 @@ impl<R: Iterator<Item = Result<Record>>> Dedup<R> {
         };
         Dedup {
             index: index.clone(),
-            records: Preferred::new(records.into_iter().fuse(), options.prefer.clone()),
+            records: PreferredFirst::new(records.into_iter().fuse(), options.prefer.clone()),
             options,
             defaults,
             against: Vec::new(),
@@ -390,7 +390,7 @@ impl<R: Iterator<Item = Result<Record>>> Dedup<R> {
             }
             let (settings, from) = (self.settings.clone(), std::mem::take(&mut self.from));
             let against = std::mem::take(&mut self.against);
-            self.run = Some(Run::new(&self.index, against, settings, from, &self.stop)?);
+            self.run = Some(DedupRun::new(&self.index, against, settings, from, &self.stop)?);
         }
         let Some(run) = &mut self.run else { return Ok(None) };
         loop {
@@ -399,7 +399,7 @@ impl<R: Iterator<Item = Result<Record>>> Dedup<R> {
                 return Ok(Some(event));
             }
             if run.is_over() {
-                return self.run.take().map_or(Ok(()), Run::finish).map(|()| None);
+                return self.run.take().map_or(Ok(()), DedupRun::finish).map(|()| None);
             }
             match self.records.next() {
                 Some(record) => run.push(record?)?,

@@ -7,10 +7,10 @@
 
 use std::vec;
 
-use super::preferred::Preferred;
-use super::run::Run;
+use super::preferred::PreferredFirst;
+use super::run::DedupRun;
 use super::verdict::{Decision, Verdict};
-use super::{Event, Progress, Record, Settings};
+use super::{DedupSettings, Event, Progress, Record};
 use cento::index::{Config, Index};
 use cento::search::Searcher;
 use cento_api::error::{Error, Result};
@@ -33,10 +33,10 @@ impl NoneKept {
     /// When the run adds to an index, which would have the documents that are dropped later, or
     /// resumes another; when an index cannot be read, or no temporary one written.
     pub fn new<R: Iterator<Item = Result<Record>>>(
-        records: &Preferred<R>,
+        records: &PreferredFirst<R>,
         config: &Config,
         against: &[Searcher],
-        settings: &Settings,
+        settings: &DedupSettings,
         stop: &Stop,
     ) -> Result<NoneKept> {
         if !settings.temporary {
@@ -67,7 +67,7 @@ impl NoneKept {
     /// is strict.
     pub fn next_event<R: Iterator<Item = Result<Record>>>(
         &mut self,
-        records: &mut Preferred<R>,
+        records: &mut PreferredFirst<R>,
     ) -> Result<Option<Event>> {
         if let Some(decision) = self.announced.take() {
             return Ok(Some(Event::Decided(decision)));
@@ -103,12 +103,13 @@ fn verdicts(
     documents: impl Iterator<Item = Result<Record>>,
     config: &Config,
     against: &[Searcher],
-    settings: &Settings,
+    settings: &DedupSettings,
     stop: &Stop,
 ) -> Result<Vec<Verdict>> {
     let dir = tempfile::tempdir().map_err(|e| Error::io("create", "a temporary directory", e))?;
     let index = Index::create(dir.path().join("index"), config.clone())?;
-    let mut run = Run::new(&index, against.to_vec(), settings.clone(), Progress::default(), stop)?;
+    let mut run =
+        DedupRun::new(&index, against.to_vec(), settings.clone(), Progress::default(), stop)?;
     let (mut documents, mut verdicts) = (documents.fuse(), Vec::new());
     loop {
         stop.check()?;

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::ops::Range;
 
-use super::verdict::{Cut, Holder};
+use super::verdict::{CutPassage, Holder};
 use crate::cutting::{Cutting, around, whole_letters, within_parts};
 use crate::seam::{has_words, widened};
 use cento::index::Document;
@@ -21,7 +21,7 @@ pub struct Rest<'a> {
     document: Cow<'a, Document>,
     /// `None` before the first cut, because most documents have no passages of others.
     cutting: Option<Cutting>,
-    cut: Vec<Cut>,
+    cut: Vec<CutPassage>,
     round: u32,
 }
 
@@ -48,7 +48,7 @@ impl<'a> Rest<'a> {
     }
 
     /// Returns the passages that were cut, in the order of the original text.
-    pub fn into_cuts(self) -> Vec<Cut> {
+    pub fn into_cuts(self) -> Vec<CutPassage> {
         self.cut
     }
 
@@ -110,7 +110,7 @@ impl<'a> Rest<'a> {
                 let first = tokens.spans.partition_point(|span| span.start < start);
                 let after = tokens.spans.partition_point(|span| span.start < end);
                 let is_cut = |token: &usize| is_found[*token] || tokens.spans[*token].end <= wide.1;
-                self.cut.push(Cut {
+                self.cut.push(CutPassage {
                     bytes,
                     tokens: (first..after).filter(is_cut).count() as u32,
                     of: others[at].0.id.clone(),

@@ -15,7 +15,7 @@ use super::Record;
 use super::record_fields::field_of_document;
 use super::spool::Spool;
 use crate::Prefer;
-use crate::preference::{Held, sort};
+use crate::preference::{PreferenceKey, sort};
 use crate::series::{FIELDS_MAX, add_fields, unknown};
 use cento::index::{Document, SignedDocument};
 use cento_api::error::{Error, Result};
@@ -24,7 +24,7 @@ use cento_text::scheme::Fingerprint;
 /// The records of a run in their original order or, after [`prepare`](Preferred::prepare), in order
 /// of preference.
 #[derive(Debug)]
-pub struct Preferred<R> {
+pub struct PreferredFirst<R> {
     records: R,
     /// `None` keeps the original order.
     prefer: Option<Prefer>,
@@ -46,11 +46,17 @@ struct Waiting {
     fingerprints: u64,
 }
 
-impl<R: Iterator<Item = Result<Record>>> Preferred<R> {
+impl<R: Iterator<Item = Result<Record>>> PreferredFirst<R> {
     /// Puts records into order of preference. Preferring the oldest keeps their original order.
-    pub fn new(records: R, prefer: Option<Prefer>) -> Preferred<R> {
+    pub fn new(records: R, prefer: Option<Prefer>) -> PreferredFirst<R> {
         let prefer = prefer.filter(|prefer| *prefer != Prefer::Oldest);
-        Preferred { records, prefer, others: VecDeque::new(), spool: Spool::default(), order: None }
+        PreferredFirst {
+            records,
+            prefer,
+            others: VecDeque::new(),
+            spool: Spool::default(),
+            order: None,
+        }
     }
 
     /// Reads and sorts the records, if there is a preference.
@@ -65,7 +71,7 @@ impl<R: Iterator<Item = Result<Record>>> Preferred<R> {
     }
 
     fn read(&mut self, prefer: &Prefer) -> Result<vec::IntoIter<Waiting>> {
-        let mut ranked: Vec<(Held, String, Waiting)> = Vec::new();
+        let mut ranked: Vec<(PreferenceKey, String, Waiting)> = Vec::new();
         let (mut has_field, mut fields) = (false, BTreeSet::new());
         for record in self.records.by_ref() {
             let signed = match record? {
@@ -77,13 +83,13 @@ impl<R: Iterator<Item = Result<Record>>> Preferred<R> {
             };
             let held = match prefer {
                 Prefer::Least(field) | Prefer::Greatest(field) => {
-                    Held::value(field_of_document(&signed.document, field).as_deref())
+                    PreferenceKey::value(field_of_document(&signed.document, field).as_deref())
                 }
-                Prefer::Longest => Held::longest(signed.token_count),
+                Prefer::Longest => PreferenceKey::longest(signed.token_count),
                 // They are not sorted.
-                Prefer::Oldest | Prefer::None => Held::Nothing,
+                Prefer::Oldest | Prefer::None => PreferenceKey::Nothing,
             };
-            has_field |= !matches!(held, Held::Nothing);
+            has_field |= !matches!(held, PreferenceKey::Nothing);
             // The names are needed only for the error that no document has the field.
             if !has_field && fields.len() < FIELDS_MAX {
                 add_fields(&signed.document.meta, "", &mut fields);
@@ -151,7 +157,7 @@ fn waiting(spool: &Spool, mut signed: SignedDocument) -> Result<Waiting> {
     Ok(Waiting { signed, text, record, meta, fingerprints })
 }
 
-impl<R: Iterator<Item = Result<Record>>> Iterator for Preferred<R> {
+impl<R: Iterator<Item = Result<Record>>> Iterator for PreferredFirst<R> {
     type Item = Result<Record>;
 
     fn next(&mut self) -> Option<Result<Record>> {

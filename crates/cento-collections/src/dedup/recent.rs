@@ -50,7 +50,7 @@ pub struct RecentDocuments {
     /// The first document with a text, by digest of the text.
     digests: HashMap<Digest, u32, BuildKeyHasher>,
     /// The documents that have a fingerprint.
-    lists: HashMap<u64, List, BuildKeyHasher>,
+    lists: HashMap<u64, HolderList, BuildKeyHasher>,
     /// The lists of more than one document, each in the order of addition.
     longer: Vec<Vec<u32>>,
     bytes: usize,
@@ -61,7 +61,7 @@ pub struct RecentDocuments {
 
 /// The documents that have a fingerprint. Most lists have one document and need no vector.
 #[derive(Debug, Clone, Copy)]
-struct List {
+struct HolderList {
     count: u32,
     /// The document, or an index into `longer` if `count` is more than 1.
     place: u32,
@@ -95,7 +95,7 @@ impl RecentDocuments {
             self.digests.entry(digest).or_insert(doc);
         }
         for &key in &recent.keys[..indexed] {
-            let list = self.lists.entry(key).or_insert(List { count: 0, place: doc });
+            let list = self.lists.entry(key).or_insert(HolderList { count: 0, place: doc });
             list.count += 1;
             if list.count == 2 {
                 let mut documents = Vec::with_capacity(LIST_ROOM);
@@ -135,7 +135,7 @@ impl RecentDocuments {
         admitted: impl Fn(Size) -> bool,
     ) -> Vec<(usize, &Recent, u32)> {
         let lists = keys[..probed].iter().filter_map(|key| self.lists.get(key).copied());
-        let mut lists: Vec<List> = lists.collect();
+        let mut lists: Vec<HolderList> = lists.collect();
         // A document on `needed` of the lists is on a list other than the `needed - 1` longest.
         let read = (lists.len() + 1).saturating_sub(needed);
         if read < lists.len() {
@@ -180,7 +180,7 @@ impl RecentDocuments {
     }
 
     /// Tells whether the document is on at least `needed` of these lists.
-    fn has_enough(&self, doc: u32, needed: usize, lists: &[List]) -> bool {
+    fn has_enough(&self, doc: u32, needed: usize, lists: &[HolderList]) -> bool {
         // Most documents share little beyond the fingerprints that brought them up, so a few lists
         // decide.
         let mut may_miss = match lists.len().checked_sub(needed) {
@@ -203,7 +203,7 @@ impl RecentDocuments {
         true
     }
 
-    fn documents_of<'a>(&'a self, list: &'a List) -> &'a [u32] {
+    fn documents_of<'a>(&'a self, list: &'a HolderList) -> &'a [u32] {
         match list.count {
             1 => std::slice::from_ref(&list.place),
             _ => &self.longer[list.place as usize],
@@ -237,7 +237,7 @@ fn common(a: &[u64], b: &[u64], least: u32) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dedup::Settings;
+    use crate::dedup::DedupSettings;
     use cento_text::sampling::Sampling;
     use proptest::prelude::*;
     use std::collections::BTreeSet;
@@ -256,7 +256,7 @@ mod tests {
         ) {
             // By resemblance alone a prefix of the keys is indexed, with a containment all keys
             // are.
-            let options = |contained: Option<f64>| Settings {
+            let options = |contained: Option<f64>| DedupSettings {
                 min_resemblance: Some(f64::from(tenths) / 10.0),
                 min_containment: contained,
                 cut_passages: None,

@@ -6,14 +6,14 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::commit_note::{CommitNote, Wholes};
-use super::committed::{Committed, Prepared, RecentTexts, Source, Stored};
+use super::committed::{CommittedDocuments, Prepared, RecentTexts, Source, Stored};
 use super::identity::{EarlierDocuments, numbered};
 use super::passages::{CutExtent, Rest};
 use super::recent::{Prefix, Recent, RecentDocuments};
 use super::scope::GroupUse;
-use super::unwritten::Unwritten;
+use super::unwritten::UnwrittenRecords;
 use super::verdict::{Decision, Holder, Reason, Verdict};
-use super::{Event, Progress, Record, Settings, check_others, no_texts};
+use super::{DedupSettings, Event, Progress, Record, check_others, no_texts};
 use crate::seam::has_words;
 use crate::verify::check_all_words;
 use cento::index::{
@@ -52,7 +52,7 @@ fn next_hash(hash: u64, record: &Record) -> u64 {
 }
 
 /// Returns a searcher that ignores boilerplate.
-fn without(snapshot: &Snapshot, options: &Settings) -> Result<Searcher> {
+fn without(snapshot: &Snapshot, options: &DedupSettings) -> Result<Searcher> {
     let searcher = Searcher::new(snapshot.clone());
     match &options.boilerplate {
         None => Ok(searcher),
@@ -61,14 +61,14 @@ fn without(snapshot: &Snapshot, options: &Settings) -> Result<Searcher> {
 }
 
 /// A run with its decisions so far and the records waiting for a decision.
-pub(super) struct Run {
+pub(super) struct DedupRun {
     writer: Writer,
     /// The searcher over the committed documents.
     own: Searcher,
     against: Arc<[Searcher]>,
     /// The withdrawals of the indexes in `against`, which those indexes refuse to accept.
     refused: Vec<Withdrawals>,
-    options: Arc<Settings>,
+    options: Arc<DedupSettings>,
     /// The analyzer for cutting passages, which omits no words.
     all_words: Analyzer,
     recent: RecentDocuments,
@@ -76,7 +76,7 @@ pub(super) struct Run {
     earlier: EarlierDocuments,
     texts: Arc<RecentTexts>,
     /// The uncommitted documents of a temporary index.
-    unwritten: Unwritten,
+    unwritten: UnwrittenRecords,
     batch: Vec<Record>,
     batch_bytes: usize,
     progress: Progress,
@@ -100,7 +100,7 @@ pub(super) struct Run {
     stop: Stop,
 }
 
-impl Run {
+impl DedupRun {
     /// Begins a run, or resumes the run that stopped at `from`.
     ///
     /// # Errors
@@ -109,10 +109,10 @@ impl Run {
     pub fn new(
         index: &Index,
         against: Vec<Searcher>,
-        options: Settings,
+        options: DedupSettings,
         from: Progress,
         stop: &Stop,
-    ) -> Result<Run> {
+    ) -> Result<DedupRun> {
         let config = index.config();
         let name = (!options.temporary).then(|| index.path());
         check_others((config, name), &against, options.cut_passages.is_some())?;
@@ -138,7 +138,7 @@ impl Run {
         let texts = RecentTexts::new(maker, options.temporary || config.store_text);
         let wholes = if from.records == 0 { HashMap::new() } else { Wholes::of(index)? };
         let earlier = EarlierDocuments::new(writer.committed()?.clone());
-        let mut run = Run {
+        let mut run = DedupRun {
             own,
             writer,
             against: against.into(),
@@ -148,7 +148,7 @@ impl Run {
             recent: RecentDocuments::default(),
             earlier,
             texts: Arc::new(texts),
-            unwritten: Unwritten::default(),
+            unwritten: UnwrittenRecords::default(),
             batch: Vec::new(),
             batch_bytes: 0,
             progress: from.clone(),
@@ -256,7 +256,7 @@ impl Run {
         let (own, against) = (self.own.clone(), self.against.clone());
         let options = self.options.clone();
         let texts = self.texts.clone();
-        let committed = Committed::new(&own, &against, &options, &texts);
+        let committed = CommittedDocuments::new(&own, &against, &options, &texts);
         self.earlier.begin_batch();
         let before = (&self.recent, &self.earlier);
         let prepared = committed.look_up(&batch, before, &self.stop)?;
@@ -315,7 +315,7 @@ impl Run {
     /// `first` on belong to the same batch.
     fn decide(
         &mut self,
-        (committed, first): (&Committed<'_>, usize),
+        (committed, first): (&CommittedDocuments<'_>, usize),
         signed: SignedDocument,
         prepared: Prepared,
     ) -> Result<()> {
@@ -387,7 +387,7 @@ impl Run {
     /// version that was replaced since the batch was looked up.
     fn renewed(
         &self,
-        committed: &Committed<'_>,
+        committed: &CommittedDocuments<'_>,
         signed: &SignedDocument,
         mut prepared: Prepared,
     ) -> Result<Prepared> {
@@ -456,7 +456,7 @@ impl Run {
     /// something was cut.
     fn without_passages(
         &self,
-        committed: &Committed<'_>,
+        committed: &CommittedDocuments<'_>,
         document: &Document,
         (mut keys, mut sources, stored): (Vec<u64>, Vec<(u32, Source)>, &Stored),
         len_min: usize,

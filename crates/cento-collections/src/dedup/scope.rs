@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
-use super::Settings;
+use super::DedupSettings;
 use super::record_fields::field_of_document;
 use crate::Scope;
 use crate::series::{FIELDS_MAX, GroupKey, add_fields};
@@ -109,7 +109,7 @@ impl GroupScope {
     }
 }
 
-impl Settings {
+impl DedupSettings {
     /// Returns the group of a document, if groups decide.
     pub(super) fn group(&self, document: &Document) -> Group {
         self.scope.as_ref().and_then(|scope| scope.of(document))
@@ -164,21 +164,21 @@ impl GroupUse {
 }
 
 /// The documents of an index that a document may be a duplicate of.
-pub struct Admitted<'a> {
+pub struct DuplicateScope<'a> {
     scope: Option<(&'a GroupScope, Group)>,
     snapshot: &'a Snapshot,
     failure: RefCell<Option<Error>>,
 }
 
-impl<'a> Admitted<'a> {
+impl<'a> DuplicateScope<'a> {
     /// Admits the documents that the scope allows as duplicates of `document`.
     pub fn new(
         scope: Option<&'a GroupScope>,
         document: &Document,
         snapshot: &'a Snapshot,
-    ) -> Admitted<'a> {
+    ) -> DuplicateScope<'a> {
         let scope = scope.map(|scope| (scope, scope.of(document)));
-        Admitted { scope, snapshot, failure: RefCell::default() }
+        DuplicateScope { scope, snapshot, failure: RefCell::default() }
     }
 
     /// Tells whether the document at this address is admitted. An error counts as a no.

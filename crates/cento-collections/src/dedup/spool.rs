@@ -14,10 +14,10 @@ const TAIL_BYTES: usize = 4 << 20;
 
 /// Texts by place. Several threads may read and append.
 #[derive(Debug, Default)]
-pub struct Spool(Mutex<Texts>);
+pub struct Spool(Mutex<SpooledTexts>);
 
 #[derive(Debug, Default)]
-struct Texts {
+struct SpooledTexts {
     /// `None` until the first bytes are written.
     file: Option<File>,
     written: u64,
@@ -74,12 +74,12 @@ impl Spool {
         read().map_err(|error| failure("read", error))
     }
 
-    fn texts(&self) -> MutexGuard<'_, Texts> {
+    fn texts(&self) -> MutexGuard<'_, SpooledTexts> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Texts {
+impl SpooledTexts {
     fn write(&mut self) -> io::Result<()> {
         let file = match &mut self.file {
             Some(file) => file,

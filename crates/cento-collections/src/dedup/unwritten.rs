@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 /// Kept documents in order, without the parts that are never read again: meta objects, records, and
 /// texts that the index does not store.
 #[derive(Debug, Default)]
-pub struct Unwritten {
+pub struct UnwrittenRecords {
     documents: Vec<SignedDocument>,
     /// The place of each text in the spool, if spooled.
     places: Vec<Option<u64>>,
@@ -33,7 +33,7 @@ pub fn place_of(snapshot: &Snapshot, address: DocAddress) -> Result<Option<u64>>
     Ok(snapshot.meta(address)?.get(PLACE).and_then(Value::as_u64))
 }
 
-impl Unwritten {
+impl UnwrittenRecords {
     /// Adds a document with a new id. The text is dropped unless `stores_text`, and the meta object
     /// becomes `group`. `place` is the place of the spooled text, if any.
     pub fn push(
@@ -76,7 +76,7 @@ impl Unwritten {
     /// # Errors
     /// When the writer cannot add a document.
     pub fn write(&mut self, writer: &mut Writer) -> Result<()> {
-        let Unwritten { documents, places, .. } = std::mem::take(self);
+        let UnwrittenRecords { documents, places, .. } = std::mem::take(self);
         for (mut signed, place) in documents.into_iter().zip(places) {
             signed.document.meta.extend(place.map(|place| (PLACE.into(), place.into())));
             writer.add_signed(signed)?;
@@ -96,7 +96,7 @@ mod tests {
         let mut document = Document::new("a", "some text").with_meta(meta);
         document.record = Some("the whole line".into());
         for stores_text in [false, true] {
-            let mut unwritten = Unwritten::default();
+            let mut unwritten = UnwrittenRecords::default();
             let digest = Digest::of(document.text.as_bytes());
             unwritten.push(
                 SignedDocument::of(document.clone(), digest, 2, Vec::new()),

@@ -3,7 +3,7 @@
 use cento_api::Part;
 use serde::Serialize;
 
-use super::Settings;
+use super::DedupSettings;
 use super::recent::Prefix;
 use crate::cut_out;
 use cento::index::Document;
@@ -20,7 +20,7 @@ pub enum Verdict {
     Kept {
         /// The passages that were cut out, in the order of the text.
         #[serde(skip_serializing_if = "Vec::is_empty")]
-        cut: Vec<Cut>,
+        cut: Vec<CutPassage>,
         /// The id in the index, if another document has the document's own id.
         #[serde(skip_serializing_if = "Option::is_none")]
         kept_as: Option<String>,
@@ -33,7 +33,7 @@ pub enum Verdict {
     Unchanged {
         /// The passages that were cut out, in the order of the text.
         #[serde(skip_serializing_if = "Vec::is_empty")]
-        cut: Vec<Cut>,
+        cut: Vec<CutPassage>,
         /// The id in the index, if another document has the document's own id.
         #[serde(skip_serializing_if = "Option::is_none")]
         kept_as: Option<String>,
@@ -76,7 +76,7 @@ pub enum Verdict {
     /// All of the text, or all but a few words, consists of passages of other documents.
     Passages {
         /// The passages that were cut out, in the order of the text.
-        cut: Vec<Cut>,
+        cut: Vec<CutPassage>,
     },
     /// An index refuses the document, because it was withdrawn or copies a withdrawn document. This
     /// may be the index of the run or an index to compare with.
@@ -112,7 +112,7 @@ impl Evidence {
 /// A passage that was cut out, with the marks, blanks and few words that belong to the passage.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
-pub struct Cut {
+pub struct CutPassage {
     /// The bytes of the text, half-open.
     pub bytes: (u32, u32),
     /// The number of tokens in the passage.
@@ -163,7 +163,7 @@ impl Verdict {
 
     /// Returns the passages that were cut out, in the order of the text. Empty for other verdicts.
     #[must_use]
-    pub fn cut(&self) -> &[Cut] {
+    pub fn cut(&self) -> &[CutPassage] {
         match self {
             Verdict::Kept { cut, .. }
             | Verdict::Unchanged { cut, .. }
@@ -224,7 +224,7 @@ fn longer(least: u32) -> usize {
     (least as usize * 5 / 8).max(1)
 }
 
-impl Settings {
+impl DedupSettings {
     /// Returns how many fingerprints of a document of this size to index.
     pub(super) fn indexed(&self, sampling: Sampling, own: Size) -> usize {
         let size = own.fingerprints as usize;
@@ -306,7 +306,7 @@ impl Reason {
     /// Returns the reason to drop the first document because of the document `of`, if there is a
     /// reason.
     pub fn of(
-        options: &Settings,
+        options: &DedupSettings,
         similarity: &Similarity,
         of: &dyn Fn() -> Result<Holder>,
     ) -> Result<Option<Reason>> {
@@ -408,7 +408,7 @@ mod tests {
             near in prop::option::of(1u32..11), contained in prop::option::of(1u32..11),
         ) {
             let share = |tenths: Option<u32>| tenths.map(|tenths| f64::from(tenths) / 10.0);
-            let settings = Settings {
+            let settings = DedupSettings {
                 min_resemblance: share(near),
                 min_containment: share(contained),
                 cut_passages: None,

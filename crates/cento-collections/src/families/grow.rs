@@ -88,7 +88,7 @@ pub fn grow(
     texts: &mut dyn Texts,
     stop: &Stop,
 ) -> Result<Vec<Vec<Claim>>> {
-    let graph = Graph::new(links, documents);
+    let graph = LinkGraph::new(links, documents);
     let mut founders: Vec<u32> = (0..links.len() as u32).collect();
     founders.sort_unstable_by_key(|&at| {
         let Link { documents: [a, _], places: [place, _], .. } = links[at as usize];
@@ -112,15 +112,15 @@ pub fn grow(
 ///
 /// The entries of a document are sorted by start. The middle entry of a range is the root of a
 /// tree, and the entries before and after the root are its branches.
-struct Graph<'a> {
+struct LinkGraph<'a> {
     links: &'a [Link],
     starts: Vec<u32>,
-    entries: Vec<Entry>,
+    entries: Vec<LinkEntry>,
 }
 
 /// A place of a link in a document.
 #[derive(Clone, Copy, Default)]
-struct Entry {
+struct LinkEntry {
     place: Place,
     /// The greatest end of a place in the tree below this entry.
     last: u32,
@@ -128,15 +128,15 @@ struct Entry {
     link: u32,
 }
 
-impl Entry {
+impl LinkEntry {
     /// Returns the number of the link, and the side of the place.
     fn side(self) -> (usize, usize) {
         ((self.link / 2) as usize, (self.link % 2) as usize)
     }
 }
 
-impl<'a> Graph<'a> {
-    fn new(links: &'a [Link], documents: usize) -> Graph<'a> {
+impl<'a> LinkGraph<'a> {
+    fn new(links: &'a [Link], documents: usize) -> LinkGraph<'a> {
         let mut starts = vec![0; documents + 1];
         for link in links {
             link.documents.iter().for_each(|&document| starts[document as usize + 1] += 1);
@@ -144,12 +144,12 @@ impl<'a> Graph<'a> {
         for at in 0..documents {
             starts[at + 1] += starts[at];
         }
-        let (mut next, mut entries) = (starts.clone(), vec![Entry::default(); 2 * links.len()]);
+        let (mut next, mut entries) = (starts.clone(), vec![LinkEntry::default(); 2 * links.len()]);
         for (at, link) in (0u32..).zip(links) {
             for (side, &document) in (0u32..).zip(&link.documents) {
                 let place = link.places[side as usize];
                 entries[next[document as usize] as usize] =
-                    Entry { place, last: 0, link: 2 * at + side };
+                    LinkEntry { place, last: 0, link: 2 * at + side };
                 next[document as usize] += 1;
             }
         }
@@ -158,12 +158,12 @@ impl<'a> Graph<'a> {
             tree.sort_unstable_by_key(|entry| (entry.place, entry.link));
             set_last(tree);
         }
-        Graph { links, starts, entries }
+        LinkGraph { links, starts, entries }
     }
 
     /// Finds the entries of a document that begin at `place.1` or before and end at `place.0` or
     /// after, in the order of their links.
-    fn around(&self, document: u32, place: Place, found: &mut Vec<Entry>) {
+    fn around(&self, document: u32, place: Place, found: &mut Vec<LinkEntry>) {
         let document = document as usize;
         found.clear();
         let tree = self.starts[document] as usize..self.starts[document + 1] as usize;
@@ -215,7 +215,7 @@ impl<'a> Graph<'a> {
 }
 
 /// Sets the greatest end of each subtree, and returns the greatest end of the whole tree.
-fn set_last(tree: &mut [Entry]) -> u32 {
+fn set_last(tree: &mut [LinkEntry]) -> u32 {
     if tree.is_empty() {
         return 0;
     }
@@ -226,7 +226,7 @@ fn set_last(tree: &mut [Entry]) -> u32 {
 }
 
 /// Adds the entries of a tree that begin at `place.1` or before and end at `place.0` or after.
-fn add_around(tree: &[Entry], place: Place, found: &mut Vec<Entry>) {
+fn add_around(tree: &[LinkEntry], place: Place, found: &mut Vec<LinkEntry>) {
     let (before, rest) = tree.split_at(tree.len() / 2);
     let Some((&root, after)) = rest.split_first() else { return };
     if root.last < place.0 {
@@ -526,7 +526,7 @@ mod tests {
             start in 0u32..60,
             length in 0u32..20,
         ) {
-            let graph = Graph::new(&links, 5);
+            let graph = LinkGraph::new(&links, 5);
             let (place, mut found) = ((start, start + length), Vec::new());
             for document in 0..5 {
                 graph.around(document, place, &mut found);

@@ -49,7 +49,7 @@ pub fn pairs(
     documents: &Chronology,
     searched_for: Option<&[u32]>,
 ) -> Result<Vec<(u32, u32)>> {
-    let carriers = Carriers::read(request, documents, searched_for)?;
+    let carriers = CarriedFingerprints::read(request, documents, searched_for)?;
     let mut pairs = carriers.pairs(request)?;
     for copies in copies::groups(request.searcher, request.options.max_df, request.stop)? {
         let mut ranks: Vec<u32> =
@@ -67,7 +67,7 @@ pub fn pairs(
 }
 
 /// Fingerprints in several documents, and their carriers.
-struct Carriers {
+struct CarriedFingerprints {
     /// Where the carriers of each fingerprint begin.
     starts: Vec<usize>,
     /// The ranks of the carriers of each fingerprint, ascending.
@@ -77,12 +77,12 @@ struct Carriers {
     keys: Vec<u32>,
 }
 
-impl Carriers {
+impl CarriedFingerprints {
     fn read(
         request: &Request<'_>,
         documents: &Chronology,
         searched_for: Option<&[u32]>,
-    ) -> Result<Carriers> {
+    ) -> Result<CarriedFingerprints> {
         let Request { searcher, options, memory_bytes, stop, .. } = *request;
         let snapshot = searcher.snapshot();
         let max_df = options.max_df.unwrap_or(snapshot.config().max_df);
@@ -97,7 +97,7 @@ impl Carriers {
         };
         // A growing list takes its old and its new memory.
         let passes = (2 * all * COLLECTED_BYTES).div_ceil((memory_bytes / 2).max(1)).max(1) as u64;
-        let mut found = Carriers {
+        let mut found = CarriedFingerprints {
             starts: vec![0],
             ranks: Vec::new(),
             starts_of_documents: Vec::new(),
@@ -172,7 +172,8 @@ impl Carriers {
         let Request { threads, tuning, stop, .. } = *request;
         let choose = |at: u64| -> Result<Vec<(u32, u32)>> {
             let first = at as usize * DOCUMENTS_AT_ONCE;
-            let (mut found, mut counts) = (Vec::new(), Counts::new(first + DOCUMENTS_AT_ONCE));
+            let (mut found, mut counts) =
+                (Vec::new(), CommonCounts::new(first + DOCUMENTS_AT_ONCE));
             for rank in first..self.documents().min(first + DOCUMENTS_AT_ONCE) {
                 stop.check()?;
                 self.partners(rank as u32, tuning, &mut counts, &mut found);
@@ -193,7 +194,7 @@ impl Carriers {
         &self,
         rank: u32,
         tuning: Tuning,
-        counts: &mut Counts,
+        counts: &mut CommonCounts,
         found: &mut Vec<(u32, u32)>,
     ) {
         let earlier = |key: u32| {
@@ -289,14 +290,14 @@ fn look_up(
 }
 
 /// Numbers of fingerprints that earlier documents share with one document.
-struct Counts {
+struct CommonCounts {
     of: Vec<u32>,
     counted: Vec<u32>,
 }
 
-impl Counts {
-    fn new(documents: usize) -> Counts {
-        Counts { of: vec![0; documents], counted: Vec::new() }
+impl CommonCounts {
+    fn new(documents: usize) -> CommonCounts {
+        CommonCounts { of: vec![0; documents], counted: Vec::new() }
     }
 
     fn clear(&mut self) {
@@ -325,8 +326,8 @@ mod tests {
     use super::*;
 
     /// The carriers of fingerprints, given as sets of ranks below `documents`.
-    fn carriers(sets: &[BTreeSet<u32>], documents: usize) -> Carriers {
-        let mut found = Carriers {
+    fn carriers(sets: &[BTreeSet<u32>], documents: usize) -> CarriedFingerprints {
+        let mut found = CarriedFingerprints {
             starts: vec![0],
             ranks: Vec::new(),
             starts_of_documents: Vec::new(),
@@ -340,8 +341,8 @@ mod tests {
         found
     }
 
-    fn pairs(carriers: &Carriers, tuning: Tuning) -> BTreeSet<(u32, u32)> {
-        let (mut found, mut counts) = (Vec::new(), Counts::new(carriers.documents()));
+    fn pairs(carriers: &CarriedFingerprints, tuning: Tuning) -> BTreeSet<(u32, u32)> {
+        let (mut found, mut counts) = (Vec::new(), CommonCounts::new(carriers.documents()));
         for rank in 0..carriers.documents() as u32 {
             carriers.partners(rank, tuning, &mut counts, &mut found);
         }

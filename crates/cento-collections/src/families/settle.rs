@@ -19,7 +19,7 @@ pub struct Settling<'a> {
     min_passage: u32,
     stop: &'a Stop,
     /// The previous founder, prepared. The next request is usually about the same founder.
-    wanted: Option<((u32, Place), Wanted)>,
+    wanted: Option<((u32, Place), WantedPassage)>,
     /// The documents of founders whose passage may have further places, because a search was cut
     /// short.
     cut: HashSet<u32>,
@@ -70,30 +70,30 @@ impl<'a> Settling<'a> {
     }
 
     /// Prepares the passage of a founder for searches in texts.
-    fn wanted(&self, (rank, place): (u32, Place)) -> Result<Wanted> {
+    fn wanted(&self, (rank, place): (u32, Place)) -> Result<WantedPassage> {
         let text = cut(&self.read(rank)?, place).to_owned();
         let config = self.snapshot.config();
         let (analyzer, genre) = (config.analyzer.of_passages(), Genre::of(&config.analyzer));
         let tokens = tokens(&analyzer, &text, self.stop)?;
         let side = Side { text: &text, tokens: &tokens, parts: &[] };
         let prepared = Prepared::new(side, genre, self.stop)?;
-        Ok(Wanted { text, tokens, prepared, analyzer })
+        Ok(WantedPassage { text, tokens, prepared, analyzer })
     }
 }
 
 /// A founder's passage, prepared for searches in texts.
-struct Wanted {
+struct WantedPassage {
     text: String,
     tokens: Tokens,
     prepared: Prepared,
     analyzer: Analyzer,
 }
 
-impl Wanted {
+impl WantedPassage {
     /// Returns the place in a text that has most of the passage, if it is at least half, with the
     /// share of the passage's words there. Also returns whether the search was complete.
     fn find(&self, text: &str, by: &Settling<'_>) -> Result<(Option<(Place, f64)>, bool)> {
-        let Wanted { text: passage, tokens: own, prepared, analyzer } = self;
+        let WantedPassage { text: passage, tokens: own, prepared, analyzer } = self;
         let other = tokens(analyzer, text, by.stop)?;
         let query = Side { text: passage, tokens: own, parts: &[] };
         let document = Side { text, tokens: &other, parts: &[] };

@@ -31,7 +31,7 @@ use super::Thresholds;
 use super::chronology::{Chronology, NoDate};
 use super::job::{Job, Judge, Resources};
 use super::pair::Pair;
-use super::pair_search::{Versions, Wanted};
+use super::pair_search::{PairConditions, Versions};
 use super::pairs::{DocumentPairs, pairs};
 use cento::index::Snapshot;
 use cento::search::Searcher;
@@ -65,7 +65,7 @@ const SPREAD_MIN: f64 = 0.5;
 const WHOLE_MIN: f64 = 0.9;
 
 /// The memory of an ancestor in the tree of ancestors, whose nodes may be half empty.
-const ANCESTOR_BYTES: usize = 2 * size_of::<(u32, Candidate)>();
+const ANCESTOR_BYTES: usize = 2 * size_of::<(u32, AncestorCandidate)>();
 
 /// The memory of a document in the answer, with two ids and a date.
 const DESCENT_BYTES: usize = size_of::<Descent>() + 256;
@@ -112,7 +112,7 @@ pub struct LineageJudge {
 
 /// A document that may be the ancestor of another document.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Candidate {
+struct AncestorCandidate {
     ancestor: u32,
     document: u32,
     by: DirectionBy,
@@ -123,7 +123,7 @@ struct Candidate {
 /// The order of candidates, the best last.
 type Key = (u64, u64, i64, Reverse<u32>);
 
-impl Candidate {
+impl AncestorCandidate {
     /// Orders by how much the ancestor explains, then by resemblance. Among equals the latest
     /// ancestor wins if dates tell, and otherwise the first.
     fn by_explained(&self) -> Key {
@@ -149,17 +149,17 @@ impl Candidate {
     }
 }
 
-struct Kept {
-    key: fn(&Candidate) -> Key,
-    of_documents: BTreeMap<u32, Vec<Candidate>>,
+struct AncestorCandidates {
+    key: fn(&AncestorCandidate) -> Key,
+    of_documents: BTreeMap<u32, Vec<AncestorCandidate>>,
 }
 
-impl Kept {
-    fn by(key: fn(&Candidate) -> Key) -> Kept {
-        Kept { key, of_documents: BTreeMap::new() }
+impl AncestorCandidates {
+    fn by(key: fn(&AncestorCandidate) -> Key) -> AncestorCandidates {
+        AncestorCandidates { key, of_documents: BTreeMap::new() }
     }
 
-    fn add(&mut self, candidate: Candidate) {
+    fn add(&mut self, candidate: AncestorCandidate) {
         let of_document = self.of_documents.entry(candidate.document).or_default();
         // The first of several copies is a candidate for every copy.
         if of_document.iter().any(|known| known.ancestor == candidate.ancestor) {
@@ -174,7 +174,7 @@ impl Kept {
         }
     }
 
-    fn into_candidates(self) -> impl Iterator<Item = Candidate> {
+    fn into_candidates(self) -> impl Iterator<Item = AncestorCandidate> {
         self.of_documents.into_values().flatten()
     }
 }
@@ -203,11 +203,12 @@ impl Judge for LineageJudge {
             min_share: options.min_explained,
             min_resemblance: ALIKE,
         };
-        let wanted = Wanted { versions: Some(versions), ..Wanted::of(&pair_options)? };
+        let wanted =
+            PairConditions { versions: Some(versions), ..PairConditions::of(&pair_options)? };
         let all = pairs(searcher, &pair_options).threads(threads).stop(stop);
         let (join, _) = all.into_parts()?;
-        let mut dated = Kept::by(Candidate::by_explained);
-        let mut others = Kept::by(Candidate::by_resemblance);
+        let mut dated = AncestorCandidates::by(AncestorCandidate::by_explained);
+        let mut others = AncestorCandidates::by(AncestorCandidate::by_resemblance);
         for found in join.start(wanted) {
             let DocumentPairs { next, pairs } = found?;
             progress(next);
@@ -215,7 +216,7 @@ impl Judge for LineageJudge {
                 direct.add(&pair, options.min_explained, (&mut dated, &mut others), stop)?;
             }
         }
-        let dated: Vec<Candidate> = dated.into_candidates().collect();
+        let dated: Vec<AncestorCandidate> = dated.into_candidates().collect();
         let mut candidates = direct.earlier(others.into_candidates().collect(), &dated, stop)?;
         candidates.extend(dated);
         let ancestors = ancestors(candidates);
@@ -231,7 +232,8 @@ impl Judge for LineageJudge {
         };
         let waiting = results_max(threads) * DESCENT_BYTES;
         let copies = direct.first_copies.capacity() * size_of::<u32>();
-        let held = rows.capacity() * size_of::<Row>() + ancestors.len() * ANCESTOR_BYTES + copies;
+        let held =
+            rows.capacity() * size_of::<TreeRow>() + ancestors.len() * ANCESTOR_BYTES + copies;
         let _ = found.set((summary, held + waiting + documents.bytes()));
         begin(0..rows.len() as u64, &|at| {
             direct.describe(&rows[at as usize], ancestors.get(&rows[at as usize].document))
@@ -272,7 +274,7 @@ impl Directions<'_> {
         &self,
         pair: &Pair,
         min_explained: f64,
-        (dated, others): (&mut Kept, &mut Kept),
+        (dated, others): (&mut AncestorCandidates, &mut AncestorCandidates),
         stop: &Stop,
     ) -> Result<()> {
         let [a, b] = [pair.a, pair.b].map(|address| self.documents.rank(address));
@@ -288,7 +290,7 @@ impl Directions<'_> {
                 true => (&mut *dated, DirectionBy::Date),
                 false => (&mut *others, DirectionBy::Added),
             };
-            let candidate = Candidate { ancestor, document, by, similarity };
+            let candidate = AncestorCandidate { ancestor, document, by, similarity };
             if self.is_version(&candidate, min_explained, stop)? {
                 kept.add(candidate);
             }
@@ -298,7 +300,7 @@ impl Directions<'_> {
 
     /// Tells whether the document is a version of the ancestor instead of only quoting it. The
     /// common text must be enough of the document, or spread over the document.
-    fn is_version(&self, of: &Candidate, min_explained: f64, stop: &Stop) -> Result<bool> {
+    fn is_version(&self, of: &AncestorCandidate, min_explained: f64, stop: &Stop) -> Result<bool> {
         let Similarity { containment_of_a, containment_of_b: explained, .. } = of.similarity;
         let may_be_quoted = containment_of_a >= WHOLE_MIN && explained < SPREAD_MIN;
         if explained >= min_explained && !may_be_quoted {
@@ -322,14 +324,14 @@ impl Directions<'_> {
     /// dates by all versions together, including the candidates in `dated`.
     fn earlier(
         &self,
-        candidates: Vec<Candidate>,
-        dated: &[Candidate],
+        candidates: Vec<AncestorCandidate>,
+        dated: &[AncestorCandidate],
         stop: &Stop,
-    ) -> Result<Vec<Candidate>> {
+    ) -> Result<Vec<AncestorCandidate>> {
         if candidates.is_empty() {
             return Ok(candidates);
         }
-        let link = |found: &Candidate| Link {
+        let link = |found: &AncestorCandidate| Link {
             a: found.ancestor,
             b: found.document,
             resemblance: found.similarity.resemblance,
@@ -346,14 +348,14 @@ impl Directions<'_> {
         let mut earlier = Vec::new();
         for candidate in candidates {
             if let Some(by) = self.direction(&candidate, &places)? {
-                earlier.push(Candidate { by, ..candidate });
+                earlier.push(AncestorCandidate { by, ..candidate });
             }
         }
         Ok(earlier)
     }
 
     /// Returns why the ancestor is the earlier document, if it is.
-    fn direction(&self, of: &Candidate, places: &[Place]) -> Result<Option<DirectionBy>> {
+    fn direction(&self, of: &AncestorCandidate, places: &[Place]) -> Result<Option<DirectionBy>> {
         let [one, other] = [of.ancestor, of.document].map(|rank| places[rank as usize]);
         let by_addition = || self.documents.by_addition(of.ancestor, of.document);
         if one.level != other.level {
@@ -367,7 +369,7 @@ impl Directions<'_> {
         })
     }
 
-    fn describe(&self, row: &Row, found: Option<&Candidate>) -> Result<Descent> {
+    fn describe(&self, row: &TreeRow, found: Option<&AncestorCandidate>) -> Result<Descent> {
         let id = |rank: u32| self.snapshot().id(self.documents.address(rank));
         Ok(Descent {
             tree: row.tree,
@@ -384,9 +386,9 @@ impl Directions<'_> {
 }
 
 /// Chooses an ancestor for each document, the best candidates first, without circles.
-fn ancestors(mut candidates: Vec<Candidate>) -> BTreeMap<u32, Candidate> {
+fn ancestors(mut candidates: Vec<AncestorCandidate>) -> BTreeMap<u32, AncestorCandidate> {
     candidates.sort_unstable_by_key(|candidate| Reverse(candidate.by_explained()));
-    let mut chosen: BTreeMap<u32, Candidate> = BTreeMap::new();
+    let mut chosen: BTreeMap<u32, AncestorCandidate> = BTreeMap::new();
     for candidate in candidates {
         if chosen.contains_key(&candidate.document) {
             continue;
@@ -406,7 +408,7 @@ fn ancestors(mut candidates: Vec<Candidate>) -> BTreeMap<u32, Candidate> {
 
 /// A document and its place in a tree.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Row {
+struct TreeRow {
     tree: u64,
     depth: u64,
     document: u32,
@@ -414,17 +416,17 @@ struct Row {
 
 /// Returns the documents of the trees in the order of the answer: depth first, with the descendants
 /// of a version before the next version of the same ancestor.
-fn rows(ancestors: &BTreeMap<u32, Candidate>) -> Vec<Row> {
+fn rows(ancestors: &BTreeMap<u32, AncestorCandidate>) -> Vec<TreeRow> {
     let mut versions: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
     for (&document, found) in ancestors {
         versions.entry(found.ancestor).or_default().push(document);
     }
     let first = versions.keys().filter(|document| !ancestors.contains_key(document));
-    let mut trees: Vec<Vec<Row>> = Vec::new();
+    let mut trees: Vec<Vec<TreeRow>> = Vec::new();
     for &first in first {
         let (mut rows, mut next) = (Vec::new(), vec![(first, 0)]);
         while let Some((document, depth)) = next.pop() {
-            rows.push(Row { tree: 0, depth, document });
+            rows.push(TreeRow { tree: 0, depth, document });
             let own = versions.get(&document).into_iter().flatten().rev();
             next.extend(own.map(|&version| (version, depth + 1)));
         }
@@ -432,7 +434,9 @@ fn rows(ancestors: &BTreeMap<u32, Candidate>) -> Vec<Row> {
     }
     trees.sort_by_key(|rows| Reverse(rows.len()));
     let numbered = (1..).zip(trees);
-    numbered.flat_map(|(tree, rows)| rows.into_iter().map(move |row| Row { tree, ..row })).collect()
+    numbered
+        .flat_map(|(tree, rows)| rows.into_iter().map(move |row| TreeRow { tree, ..row }))
+        .collect()
 }
 
 #[cfg(test)]

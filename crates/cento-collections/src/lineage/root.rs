@@ -75,7 +75,7 @@ pub fn places(
 }
 
 /// A document of a tree, listed after its predecessor on the path from the start.
-struct Visit {
+struct TreeVisit {
     document: u32,
     /// The place of the predecessor in the list, 0 for the first document.
     from: usize,
@@ -83,16 +83,16 @@ struct Visit {
     growth: i128,
 }
 
-fn visits(near: &[Vec<(u32, i64)>], start: u32) -> Vec<Visit> {
-    let mut visits = vec![Visit { document: start, from: 0, level: 0, growth: 0 }];
+fn visits(near: &[Vec<(u32, i64)>], start: u32) -> Vec<TreeVisit> {
+    let mut visits = vec![TreeVisit { document: start, from: 0, level: 0, growth: 0 }];
     let mut at = 0;
     while at < visits.len() {
-        let Visit { document, from, level, .. } = visits[at];
+        let TreeVisit { document, from, level, .. } = visits[at];
         let before = visits[from].document;
         for &(next, growth) in &near[document as usize] {
             if at == 0 || next != before {
                 let growth = i128::from(growth);
-                visits.push(Visit { document: next, from: at, level: level + 1, growth });
+                visits.push(TreeVisit { document: next, from: at, level: level + 1, growth });
             }
         }
         at += 1;
@@ -112,7 +112,7 @@ fn of_tree(
     if let Some((earliest, latest)) = ends(&members) {
         // Count how often the path from the earliest to the latest begins or ends behind a
         // document.
-        let begins = |visit: &Visit| {
+        let begins = |visit: &TreeVisit| {
             i128::from(visit.document == earliest) - i128::from(visit.document == latest)
         };
         let mut behind: Vec<i128> = visited.iter().map(begins).collect();
@@ -134,7 +134,7 @@ fn of_tree(
         visited.iter().zip(&gains).map(|(visit, &gain)| (visit.document, gain)).collect();
     gain_of.sort_unstable();
     let from_root = visits(near, root);
-    let gain = |visit: &Visit| {
+    let gain = |visit: &TreeVisit| {
         let at = gain_of.binary_search_by_key(&visit.document, |&(document, _)| document);
         at.map_or(i128::MIN, |at| gain_of[at].1)
     };
@@ -143,7 +143,7 @@ fn of_tree(
         let from = from_root[at].from;
         best_behind[from] = best_behind[from].max(best_behind[at]);
     }
-    let place = |(visit, &behind): (&Visit, &i128)| {
+    let place = |(visit, &behind): (&TreeVisit, &i128)| {
         (visit.document, Place { level: visit.level, tells_direction: behind < most })
     };
     from_root.iter().zip(&best_behind).map(place).collect()

@@ -11,7 +11,7 @@ use similar::DiffOp;
 use cento::index::DocAddress;
 use cento::search::Searcher;
 use cento_api::error::Result;
-use cento_text::compare::align::{Aligned, Genre, align};
+use cento_text::compare::align::{AlignedPassage, Genre, align};
 use cento_text::compare::difference::Comparisons;
 use cento_text::compare::runs::Place;
 use cento_text::runtime::Stop;
@@ -104,15 +104,16 @@ fn median_df(searcher: &Searcher, a: DocAddress, b: DocAddress, stop: &Stop) -> 
 }
 
 /// Returns the pattern of a pair that is no template.
-fn classify(a: &[u64], b: &[u64], passages: &[Aligned], median_df: u64) -> Pattern {
+fn classify(a: &[u64], b: &[u64], passages: &[AlignedPassage], median_df: u64) -> Pattern {
     let is_common = median_df >= COMMON_DF_MIN;
     let longest = passages.iter().map(|passage| passage.query.len()).max().unwrap_or(0);
     let at_edge = |range: &std::ops::Range<usize>, len: usize| {
         let edge = (len as f64 * FRAME_SHARE).ceil() as usize;
         range.end <= edge || range.start >= len - edge
     };
-    let is_edge =
-        |passage: &Aligned| at_edge(&passage.query, a.len()) && at_edge(&passage.hit, b.len());
+    let is_edge = |passage: &AlignedPassage| {
+        at_edge(&passage.query, a.len()) && at_edge(&passage.hit, b.len())
+    };
     if is_common && !passages.is_empty() && passages.iter().all(is_edge) {
         return Pattern::Frame;
     }
@@ -127,7 +128,7 @@ fn classify(a: &[u64], b: &[u64], passages: &[Aligned], median_df: u64) -> Patte
 fn is_template(
     a: &[u64],
     b: &[u64],
-    passages: &[Aligned],
+    passages: &[AlignedPassage],
     comparisons_max: u64,
     stop: &Stop,
 ) -> Result<Option<bool>> {
@@ -199,7 +200,14 @@ mod tests {
         let [a, b] = [0, 1].map(|seed| (0..4_000u64).map(|i| 2 * i + seed).collect::<Vec<u64>>());
         let all = |len| {
             let (query, hit, matched, matched_in_hit) = (0..len, 0..len, Vec::new(), Vec::new());
-            Aligned { query, hit, similarity: 0.0, matched, matched_in_hit, by_letters: false }
+            AlignedPassage {
+                query,
+                hit,
+                similarity: 0.0,
+                matched,
+                matched_in_hit,
+                by_letters: false,
+            }
         };
         let told =
             |len: usize, max, stop| is_template(&a[..len], &b[..len], &[all(len)], max, stop);

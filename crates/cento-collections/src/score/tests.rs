@@ -145,12 +145,12 @@ fn scores_by_a_sample_are_near_those_of_all() {
     let searcher = searcher(&texts);
     let scores = |counted_max| {
         let of = (ScoredTexts::new(&searcher, None, None), 20);
-        Scores::with_sample(of, counted_max, 2, Stop::NEVER).unwrap()
+        PairScores::with_sample(of, counted_max, 2, Stop::NEVER).unwrap()
     };
     let (all, sampled) = (scores(1000), scores(25));
     let at = |number: u64| all.a.numbering.address(number);
     for (a, b) in (0..20).flat_map(|a| (a + 1..200).step_by(17).map(move |b| (a, b))) {
-        let score = |by: &Scores| by.of((at(a), at(b)), Stop::NEVER).unwrap();
+        let score = |by: &PairScores| by.of((at(a), at(b)), Stop::NEVER).unwrap();
         let (exact, near) = (score(&all), score(&sampled));
         assert!((exact - near).abs() < 0.05, "{a} {b}: {exact} {near}");
     }

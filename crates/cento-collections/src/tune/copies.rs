@@ -10,7 +10,7 @@ use cento_text::hash::Digest;
 
 /// The distinct texts of the documents of a trial, numbered from 0.
 #[derive(Debug, Default)]
-pub(super) struct Texts {
+pub(super) struct TrialTexts {
     /// The number of the text, by id of the document.
     numbers: HashMap<String, usize>,
     /// The number of documents with each text.
@@ -19,9 +19,9 @@ pub(super) struct Texts {
     most: Vec<usize>,
 }
 
-impl Texts {
-    pub fn of(documents: &[Document]) -> Texts {
-        let mut found = Texts::default();
+impl TrialTexts {
+    pub fn of(documents: &[Document]) -> TrialTexts {
+        let mut found = TrialTexts::default();
         let mut known: HashMap<Digest, usize> = HashMap::new();
         for document in documents {
             let digest = Digest::of(document.text.as_bytes());
@@ -92,14 +92,14 @@ mod tests {
 
     #[test]
     fn as_many_hits_are_asked_for_as_may_be_copies() {
-        let texts = Texts::of(&documents("abacada"));
+        let texts = TrialTexts::of(&documents("abacada"));
         assert_eq!(texts.number("d0"), texts.number("d6"));
         assert_ne!(texts.number("d0"), texts.number("d1"));
         assert_eq!(texts.number("none"), None);
         assert_eq!([1, 2, 4, 10].map(|count| texts.hits(count, None)), [4, 5, 7, 13]);
         assert_eq!(texts.hits(2, texts.number("d0")), 8);
         // Without copies, the number of hits is the number of texts.
-        let texts = Texts::of(&documents("abc"));
+        let texts = TrialTexts::of(&documents("abc"));
         assert_eq!([1, 3, 10].map(|count| texts.hits(count, texts.number("d1"))), [1, 3, 10]);
     }
 

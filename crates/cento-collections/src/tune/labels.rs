@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 
 use super::case::{Case, Cases};
-use super::copies::Texts;
+use super::copies::TrialTexts;
 use super::random::Random;
 use cento::index::Document;
 use cento_api::error::{Error, Result};
@@ -158,7 +158,7 @@ pub fn labelled(mut documents: Vec<Document>, pairs: &[LabelledPair], seed: u64)
 /// Refuses labels that call one document the same as a query and a copy of the document different.
 /// A search cannot tell copies apart, neither documents nor queries.
 fn check_copies(cases: &Cases) -> Result<()> {
-    let texts = Texts::of(&cases.documents);
+    let texts = TrialTexts::of(&cases.documents);
     let mut all_same = HashMap::new();
     for Case { query, same, .. } in &cases.cases {
         all_same.extend(same.iter().map(|id| ((query.as_str(), texts.number(id)), id)));

@@ -61,9 +61,9 @@ use cento_api::error::{Error, Result};
 use cento_api::reason::Reason;
 use cento_text::runtime::Stop;
 use common_text::CommonTexts;
-use copies::Texts;
-use threshold::{LOSS, Scores};
-use trial::{Answers, Trial, TrialIndex};
+use copies::TrialTexts;
+use threshold::{LOSS, QueryScores};
+use trial::{Trial, TrialAnswers, TrialIndex};
 
 pub use case::{Case, Cases, UNRELATED, edits, planted};
 pub use edit::{Change, Edit, Extent};
@@ -154,7 +154,7 @@ pub fn tune(
             counted(fewest, "original"),
         ));
     }
-    let texts = Texts::of(&cases.documents);
+    let texts = TrialTexts::of(&cases.documents);
     let mut common = CommonTexts::default();
     let mut shared: Option<(&Setting, TrialIndex, PathBuf)> = None;
     let mut done = 0;
@@ -240,7 +240,7 @@ fn trial_report(
         *found += scores.right.len() as u64;
         *wanted += scores.wanted;
     }
-    let sum = |of: &dyn Fn(&Scores) -> u64| judged.scores.iter().map(of).sum::<u64>();
+    let sum = |of: &dyn Fn(&QueryScores) -> u64| judged.scores.iter().map(of).sum::<u64>();
     let wanted = sum(&|scores| scores.wanted);
     let right = sum(&|scores| scores.right.len() as u64);
     let false_hits = sum(&|scores| scores.wrong.len() as u64);
@@ -286,7 +286,7 @@ fn trial_report(
     })
 }
 
-fn f1_at(scores: &[Scores], least: f64) -> f64 {
+fn f1_at(scores: &[QueryScores], least: f64) -> f64 {
     let meet = |all: &Vec<f64>| all.iter().filter(|&&score| score >= least).count() as u64;
     let right = scores.iter().map(|scores| meet(&scores.right)).sum();
     let wrong = scores.iter().map(|scores| meet(&scores.wrong)).sum();
@@ -295,10 +295,10 @@ fn f1_at(scores: &[Scores], least: f64) -> f64 {
 
 /// Counts the wanted documents by similarity: documents found without a threshold, and with the
 /// threshold.
-fn curve(without: &Answers, with: &Answers) -> Vec<CurveBin> {
+fn curve(without: &TrialAnswers, with: &TrialAnswers) -> Vec<CurveBin> {
     let bin = |similarity: f64| ((similarity * BINS as f64) as usize).min(BINS - 1);
     let bins = (0..BINS).map(|number| {
-        let in_bin = |answers: &Answers| {
+        let in_bin = |answers: &TrialAnswers| {
             let all = answers.wanted.iter().filter(|(similarity, _)| bin(*similarity) == number);
             let (mut found, mut of) = (0, 0);
             for (_, is_found) in all {

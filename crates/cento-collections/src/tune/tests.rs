@@ -2,7 +2,7 @@ use super::*;
 use cento::index::Document;
 use cento::search::Rank;
 use cento::{Map, Measure};
-use cento_text::text::{Analyzed, Analyzer};
+use cento_text::text::{AnalyzedText, Analyzer};
 use random::Random;
 use serde_json::Value;
 
@@ -132,7 +132,7 @@ fn copies_of_the_original_are_the_original() {
     let setting = &found.settings[2];
     let measure: Measure = "resemblance(k=1)".parse().unwrap();
     let analyzed =
-        |text: &str| Analyzed::new(text.to_owned(), &Analyzer::default(), Stop::NEVER).unwrap();
+        |text: &str| AnalyzedText::new(text.to_owned(), &Analyzer::default(), Stop::NEVER).unwrap();
     let mut texts: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for document in &cases.documents {
         texts.entry(&document.text).or_default().push(&document.id);
@@ -226,7 +226,7 @@ fn the_figures_are_those_of_brute_force() {
     let found = &report.settings[0];
     let measure: Measure = "resemblance(k=2)".parse().unwrap();
     let analyzed =
-        |text: &str| Analyzed::new(text.to_owned(), &Analyzer::default(), Stop::NEVER).unwrap();
+        |text: &str| AnalyzedText::new(text.to_owned(), &Analyzer::default(), Stop::NEVER).unwrap();
     let (mut right, mut wrong) = (0, 0);
     let mut bins = [[0; 2]; BINS];
     for case in cases.cases.iter().filter(|case| !case.is_for_choosing) {

@@ -12,7 +12,7 @@ pub(super) const LOSS: f64 = 0.01;
 
 /// The scores of one query's hits, for trying thresholds.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct Scores {
+pub(super) struct QueryScores {
     /// The number of documents to find.
     pub wanted: u64,
     /// The scores of found documents.
@@ -44,9 +44,9 @@ pub(super) fn f1(right: u64, wrong: u64, wanted: u64) -> f64 {
     }
 }
 
-pub(super) fn points(scores: &[Scores]) -> Vec<Point> {
+pub(super) fn points(scores: &[QueryScores]) -> Vec<Point> {
     let wanted: u64 = scores.iter().map(|scores| scores.wanted).sum();
-    let count = |of: fn(&Scores) -> &Vec<f64>, least: f64| {
+    let count = |of: fn(&QueryScores) -> &Vec<f64>, least: f64| {
         let all = scores.iter().flat_map(of);
         all.filter(|&&score| score >= least).count() as u64
     };
@@ -70,13 +70,13 @@ pub(super) fn choose(points: &[Point]) -> Option<Point> {
 mod tests {
     use super::*;
 
-    fn scores(right: &[f64], wrong: &[f64]) -> Scores {
-        Scores { wanted: 1, right: right.to_vec(), wrong: wrong.to_vec() }
+    fn scores(right: &[f64], wrong: &[f64]) -> QueryScores {
+        QueryScores { wanted: 1, right: right.to_vec(), wrong: wrong.to_vec() }
     }
 
     #[test]
     fn the_threshold_is_the_strictest_of_the_best() {
-        let check = |all: &[Scores], threshold: f64, f1: f64| {
+        let check = |all: &[QueryScores], threshold: f64, f1: f64| {
             let chosen = choose(&points(all)).unwrap();
             assert_eq!((chosen.threshold, chosen.f1), (threshold, f1), "{chosen:?}");
         };

@@ -6,10 +6,10 @@ use std::time::Instant;
 
 use super::case::{Case, Cases};
 use super::common_text::CommonTexts;
-use super::copies::Texts;
+use super::copies::TrialTexts;
 use super::report::By;
 use super::setting::Setting;
-use super::threshold::Scores;
+use super::threshold::QueryScores;
 use cento::index::{Index, SigningOptions, WriterOptions};
 use cento::search::{Hit, Query, Rank, RunMaker, Searcher};
 use cento_api::error::{Error, Result};
@@ -71,9 +71,9 @@ impl TrialIndex {
 
 /// The answers to the queries of a trial.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Answers {
+pub(super) struct TrialAnswers {
     /// The scores by query.
-    pub scores: Vec<Scores>,
+    pub scores: Vec<QueryScores>,
     /// By query, the number of wanted documents among the first hits, without a threshold.
     pub first: Vec<u64>,
     /// By query, the number of hits that no label mentions.
@@ -92,7 +92,7 @@ pub(super) struct Trial<'a> {
     pub index: &'a TrialIndex,
     pub cases: &'a Cases,
     /// The distinct texts of the documents.
-    pub texts: &'a Texts,
+    pub texts: &'a TrialTexts,
     pub stop: &'a Stop,
 }
 
@@ -107,8 +107,8 @@ impl Trial<'_> {
         is_asked: &dyn Fn(&Case) -> bool,
         common: &mut CommonTexts,
         searched: &mut dyn FnMut(),
-    ) -> Result<Answers> {
-        let mut answers = Answers::default();
+    ) -> Result<TrialAnswers> {
+        let mut answers = TrialAnswers::default();
         let maker = self.index.searcher.run_maker();
         for (number, case) in self.cases.cases.iter().enumerate() {
             if !is_asked(case) {
@@ -123,7 +123,8 @@ impl Trial<'_> {
             let wanted_of = |text: Option<usize>| {
                 case.same.iter().filter(|id| self.texts.number(id) == text).count()
             };
-            let mut scores = Scores { wanted: case.same.len() as u64, ..Scores::default() };
+            let mut scores =
+                QueryScores { wanted: case.same.len() as u64, ..QueryScores::default() };
             let mut unjudged = 0;
             for (text, hit) in &hits {
                 let score = self.score(hit);

@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use cento::index::{Config, Document, Index, WriterOptions};
 use cento::{Result, Searcher, Stop};
-use cento_remote::{PullOptions, Pulled, PushOptions, Pushed, Remote, Watch};
+use cento_remote::{PullOptions, PullResult, PushOptions, PushResult, Remote, Watch};
 use object_store::ObjectStore;
 use object_store::memory::InMemory;
 
@@ -53,12 +53,12 @@ fn add(path: &Path, numbers: std::ops::Range<usize>) -> Index {
 }
 
 /// Pushes in small parts, so that a file has several parts.
-fn push(remote: &Remote, index: &Index) -> Result<Pushed> {
+fn push(remote: &Remote, index: &Index) -> Result<PushResult> {
     let options = PushOptions { part_bytes: 1000, ..PushOptions::default() };
     remote.push(index, &options, unwatched())
 }
 
-fn pull(remote: &Remote, dir: &Path) -> Result<Pulled> {
+fn pull(remote: &Remote, dir: &Path) -> Result<PullResult> {
     remote.pull(dir, &PullOptions::default(), unwatched())
 }
 

@@ -12,7 +12,7 @@ use super::names::ShortNames;
 use super::text::{VisibleText, Writer};
 use super::{colour, counted, linked, not_compared, not_compared_note, percent, warnings};
 use crate::MORE_PASSAGES;
-use crate::reuse::{CountUnit, DocumentReport, Excluded, ReuseReport, Source};
+use crate::reuse::{CountUnit, DocumentReport, ExcludedUnits, ReuseReport, Source};
 use cento::compare::shares::Share;
 
 /// Writes the body of the page: the documents with most reused text first.
@@ -130,7 +130,7 @@ fn bar(document: &DocumentReport) -> Markup {
 }
 
 fn notes(document: &DocumentReport) -> Markup {
-    let Excluded { quotations, bibliography, boilerplate } = document.excluded;
+    let ExcludedUnits { quotations, bibliography, boilerplate } = document.excluded;
     let (counts, else_counts) = match document.unit {
         CountUnit::Characters => {
             ("letters and digits", " (in a text without any, of all characters but white space)")
@@ -340,7 +340,7 @@ mod tests {
     use super::*;
     use crate::PartedText;
     use crate::reuse::tests::{found, report};
-    use crate::reuse::{Counting, Searched};
+    use crate::reuse::{Counting, MeasuredDocument};
 
     #[test]
     fn a_part_that_goes_on_in_one_colour_has_one_number() {
@@ -356,7 +356,7 @@ mod tests {
     fn boilerplate_is_grey_and_its_share_is_shown() {
         let counting = Counting { boilerplate: vec![(0, 5)], ..Counting::default() };
         let (sources, name) = (vec![found("one", &[(6, 11)])], "essay".to_owned());
-        let searched = Searched {
+        let searched = MeasuredDocument {
             name,
             text: "sheet mine! x".into(),
             sources,
@@ -409,7 +409,7 @@ mod tests {
         let mut source = found("x", &[(17, 23)]);
         source.text = Some(parted.clone());
         source.passages[0].source = Some((0, 8));
-        let searched = Searched {
+        let searched = MeasuredDocument {
             name: "ann".into(),
             text: parted,
             sources: vec![source],

@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 use super::*;
 use crate::DocumentReport;
 use crate::pairs::tests::{joined, pair};
-use crate::reuse::{Counting, Place, ReuseSource, Searched};
+use crate::reuse::{Counting, MeasuredDocument, Place, ReuseSource};
 use cento::CitedPart;
 
 fn hash(text: &str) -> String {
@@ -194,7 +194,7 @@ proptest! {
         let run =
             Run { title: Some(name.clone()), date: Some(name.clone()), is_code, ..Run::new(&name) };
         let run = run.with(&name, &text);
-        let searched = Searched {
+        let searched = MeasuredDocument {
             name,
             text: text.as_str().into(),
             sources,

@@ -40,8 +40,11 @@ fn report_without(
     by: &[CitedPart],
 ) -> DocumentReport {
     let (name, text) = ("essay".into(), text.into());
-    DocumentReport::new(Searched { name, text, sources, counting, more: false, complete: true }, by)
-        .unwrap()
+    DocumentReport::new(
+        MeasuredDocument { name, text, sources, counting, more: false, complete: true },
+        by,
+    )
+    .unwrap()
 }
 
 #[test]
@@ -78,7 +81,7 @@ fn excluded_text_neither_counts_nor_is_reused() {
 
 #[test]
 fn a_passage_beyond_its_text_is_an_error() {
-    let searched = |text: &str, place| Searched {
+    let searched = |text: &str, place| MeasuredDocument {
         name: "essay".into(),
         text: text.into(),
         sources: vec![found("source", &[place])],
@@ -126,7 +129,7 @@ fn boilerplate_does_not_count() {
     let counting = Counting { boilerplate: vec![(0, 4)], ..Counting::default() };
     let by = &[CitedPart::Quotations];
     let report = report_without(text, sources(), counting, by);
-    let Excluded { boilerplate, quotations, .. } = report.excluded;
+    let ExcludedUnits { boilerplate, quotations, .. } = report.excluded;
     assert_eq!((boilerplate, quotations, report.unit), (4, 4, CountUnit::Characters));
     assert_eq!((report.size, report.reused.part), (8, 4));
     assert_eq!((report.sources.len(), report.without_passages), (1, 1));

@@ -19,7 +19,7 @@ use tokio::time::{Instant, Sleep, sleep_until};
 
 /// What the client should send next.
 #[derive(Debug, Clone, Copy)]
-enum Awaited {
+enum ClientEvent {
     /// The remaining head of a request, until this time.
     Head(Instant),
     /// The first byte of a request, until this time.
@@ -33,32 +33,32 @@ enum Awaited {
 pub struct Pace {
     head_max: Duration,
     idle_max: Duration,
-    awaited: Mutex<Awaited>,
+    awaited: Mutex<ClientEvent>,
 }
 
 impl Pace {
     /// Returns the pace of a new connection.
     pub fn new(head_max: Duration, idle_max: Duration) -> Arc<Pace> {
-        let awaited = Mutex::new(Awaited::Head(after(head_max)));
+        let awaited = Mutex::new(ClientEvent::Head(after(head_max)));
         Arc::new(Pace { head_max, idle_max, awaited })
     }
 
-    fn awaited(&self) -> Awaited {
+    fn awaited(&self) -> ClientEvent {
         *self.awaited.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn set(&self, awaited: Awaited) {
+    fn set(&self, awaited: ClientEvent) {
         *self.awaited.lock().unwrap_or_else(PoisonError::into_inner) = awaited;
     }
 
     /// Records the arrival of a request's head.
     pub fn begin(&self) {
-        self.set(Awaited::Nothing);
+        self.set(ClientEvent::Nothing);
     }
 
     /// Wraps the body of an answer. The wait for the next request starts after the body.
-    pub fn until_the_end_of<B>(self: &Arc<Self>, body: B) -> Answering<B> {
-        Answering { body, pace: self.clone() }
+    pub fn until_the_end_of<B>(self: &Arc<Self>, body: B) -> AnswerBody<B> {
+        AnswerBody { body, pace: self.clone() }
     }
 }
 
@@ -69,18 +69,18 @@ fn after(time: Duration) -> Instant {
 }
 
 /// The body of an answer. Dropping it starts the wait for the next request.
-pub struct Answering<B> {
+pub struct AnswerBody<B> {
     body: B,
     pace: Arc<Pace>,
 }
 
-impl<B> Drop for Answering<B> {
+impl<B> Drop for AnswerBody<B> {
     fn drop(&mut self) {
-        self.pace.set(Awaited::Request(after(self.pace.idle_max)));
+        self.pace.set(ClientEvent::Request(after(self.pace.idle_max)));
     }
 }
 
-impl<B: HttpBody + Unpin> HttpBody for Answering<B> {
+impl<B: HttpBody + Unpin> HttpBody for AnswerBody<B> {
     type Data = B::Data;
     type Error = B::Error;
 
@@ -101,20 +101,20 @@ impl<B: HttpBody + Unpin> HttpBody for Answering<B> {
 }
 
 /// A stream with an error when the client is too slow.
-pub struct Paced<S> {
+pub struct PacedStream<S> {
     stream: S,
     pace: Arc<Pace>,
     alarm: Pin<Box<Sleep>>,
 }
 
-impl<S> Paced<S> {
+impl<S> PacedStream<S> {
     /// Returns the stream with the limits of this pace.
-    pub fn new(stream: S, pace: Arc<Pace>) -> Paced<S> {
-        Paced { stream, pace, alarm: Box::pin(sleep_until(Instant::now())) }
+    pub fn new(stream: S, pace: Arc<Pace>) -> PacedStream<S> {
+        PacedStream { stream, pace, alarm: Box::pin(sleep_until(Instant::now())) }
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Paced<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for PacedStream<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -124,8 +124,8 @@ impl<S: AsyncRead + Unpin> AsyncRead for Paced<S> {
         let before = buffer.filled().len();
         let read = Pin::new(&mut this.stream).poll_read(context, buffer);
         let until = match this.pace.awaited() {
-            Awaited::Nothing => return read,
-            Awaited::Head(until) | Awaited::Request(until) => until,
+            ClientEvent::Nothing => return read,
+            ClientEvent::Head(until) | ClientEvent::Request(until) => until,
         };
         if read.is_pending() {
             if this.alarm.deadline() != until {
@@ -137,14 +137,15 @@ impl<S: AsyncRead + Unpin> AsyncRead for Paced<S> {
         if Instant::now() >= until {
             return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
         }
-        if buffer.filled().len() > before && matches!(this.pace.awaited(), Awaited::Request(_)) {
-            this.pace.set(Awaited::Head(after(this.pace.head_max)));
+        if buffer.filled().len() > before && matches!(this.pace.awaited(), ClientEvent::Request(_))
+        {
+            this.pace.set(ClientEvent::Head(after(this.pace.head_max)));
         }
         read
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Paced<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for PacedStream<S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -184,10 +185,10 @@ mod tests {
     const IDLE: Duration = Duration::from_secs(75);
 
     /// Returns the two ends of a connection with a clock that tokio advances.
-    fn connected() -> (DuplexStream, Paced<DuplexStream>, Arc<Pace>) {
+    fn connected() -> (DuplexStream, PacedStream<DuplexStream>, Arc<Pace>) {
         let (client, server) = duplex(64);
         let pace = Pace::new(HEAD, IDLE);
-        (client, Paced::new(server, pace.clone()), pace)
+        (client, PacedStream::new(server, pace.clone()), pace)
     }
 
     fn run(test: impl Future<Output = ()>) {
@@ -197,7 +198,7 @@ mod tests {
     }
 
     /// Returns the time until the stream ends with an error, while arriving bytes are read.
-    async fn cut_after(stream: &mut Paced<DuplexStream>) -> Duration {
+    async fn cut_after(stream: &mut PacedStream<DuplexStream>) -> Duration {
         let begun = Instant::now();
         while stream.read_u8().await.is_ok() {}
         begun.elapsed()

@@ -69,7 +69,7 @@ use cento_api::{Descent, Family};
     components(schemas(ErrorBody, FamiliesSummary, Family, LineageSummary, Descent)),
     modifiers(&TokenSecurity)
 )]
-struct Document;
+struct ApiDocument;
 
 /// Requires a token for every route, unless the route says otherwise or the service has no tokens.
 struct TokenSecurity;
@@ -86,7 +86,7 @@ impl utoipa::Modify for TokenSecurity {
 
 /// Returns the document of the API, which is identical for every service of this version.
 pub fn document() -> Value {
-    let document = serde_json::to_value(Document::openapi());
+    let document = serde_json::to_value(ApiDocument::openapi());
     let mut document = document.expect("the document is made of strings");
     let schemas = &mut document["components"]["schemas"];
     let bodies = [
@@ -202,9 +202,9 @@ fn options_that_go_together() -> Value {
 /// Merges the parts that utoipa derives for a body into one object. A separate part would refuse
 /// the fields of the remaining parts.
 fn flatten(schemas: &mut Value, body: &str) {
-    let mut merged = Merged::default();
+    let mut merged = MergedObject::default();
     merged.add(schemas, &schemas[body]["allOf"]);
-    let Merged { properties, required } = merged;
+    let MergedObject { properties, required } = merged;
     let mut properties = Value::Object(properties);
     remove_defaults(&mut properties);
     let description = schemas[body]["description"].take();
@@ -247,12 +247,12 @@ fn flatten_descent(schemas: &mut Value) {
 
 /// The merged fields of an object in parts.
 #[derive(Default)]
-struct Merged {
+struct MergedObject {
     properties: Map<String, Value>,
     required: Vec<Value>,
 }
 
-impl Merged {
+impl MergedObject {
     fn add(&mut self, schemas: &Value, parts: &Value) {
         let Value::Array(parts) = parts else {
             unreachable!("a body with flattened options is made of parts");

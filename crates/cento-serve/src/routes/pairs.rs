@@ -16,7 +16,7 @@ use crate::memory;
 use crate::turns::client_of;
 use cento::Error;
 use cento::Stop;
-use cento::Unseen;
+use cento::UnseenText;
 use cento::index::{Config, Document, IdSource, Index, SignedDocument, Snapshot, WriterOptions};
 use cento::runtime::Permit;
 use cento::search::{Boilerplate, Searcher};
@@ -28,7 +28,7 @@ use cento_api::{RepeatedPassage, Sources};
 use cento_collections::hand_ins::{ComparedHandIns, HandIns};
 use cento_collections::most_similar::MostSimilar;
 use cento_collections::pairs::PairOptions;
-use cento_report::{Joined, NotCompared, PairsReport, Run, SYMMETRIC_MEASURE};
+use cento_report::{DescribedPairs, NotCompared, PairsReport, Run, SYMMETRIC_MEASURE};
 
 /// Compare a few documents with each other.
 ///
@@ -63,14 +63,15 @@ pub async fn pairs(
         let _room = room;
         let warnings = warnings(&request.documents, &unseen);
         let finds_passages = request.options.needs_passages() || request.sources;
-        let mut compared = Compared::new(&own, &searcher, request, finds_passages, &stop)?;
+        let mut compared = ComparedFiles::new(&own, &searcher, request, finds_passages, &stop)?;
         let left = compared.nothing_left();
         let boilerplate = compared.boilerplate(&stop)?;
         Ok((compared, boilerplate, left, warnings))
     });
     let (compared, boilerplate, left, warnings) = found.await?;
-    let Compared { found: MostSimilar { pairs, total, defaults, .. }, proposed, .. } = compared;
-    let Compared { sources, earlier_versions, .. } = compared;
+    let ComparedFiles { found: MostSimilar { pairs, total, defaults, .. }, proposed, .. } =
+        compared;
+    let ComparedFiles { sources, earlier_versions, .. } = compared;
     let left =
         left.into_iter().map(|NotCompared { name: path, reason }| FileReason { path, reason });
     not_read.left_out.extend(left);
@@ -140,13 +141,13 @@ fn made(
     let run = described(&pairs, served.snapshot().config());
     let text_bytes = pairs.documents.iter().flat_map(AddedDocument::texts).map(str::len).sum();
     let scope = pairs.options.scope()?;
-    let mut compared = Compared::new(app, served, pairs, true, stop)?;
+    let mut compared = ComparedFiles::new(app, served, pairs, true, stop)?;
     let left = compared.nothing_left();
-    let Compared { searcher, found, memory, sources, .. } = compared;
+    let ComparedFiles { searcher, found, memory, sources, .. } = compared;
     let defaults = found.defaults;
     let run = defaults.into_iter().fold(run, |run, used| run.with("preset", used));
     let shown = found.pairs.into_iter().map(|found| (found.pair, found.symmetric)).collect();
-    let mut joined = Joined::read(shown, &searcher, &scope, stop, usize::MAX)?;
+    let mut joined = DescribedPairs::read(shown, &searcher, &scope, stop, usize::MAX)?;
     joined.compared = found.compared;
     joined.measure = SYMMETRIC_MEASURE.into();
     joined.histogram = Some(found.histogram);
@@ -163,14 +164,14 @@ fn made(
 
 /// Returns the warnings for readers of the documents. `unseen` has the hidden content of files, in
 /// the order of the files.
-fn warnings(documents: &[AddedDocument], unseen: &[Unseen]) -> Vec<FileReason> {
+fn warnings(documents: &[AddedDocument], unseen: &[UnseenText]) -> Vec<FileReason> {
     let first_of_files = documents.len() - unseen.len();
     let of = |(place, document): (usize, &AddedDocument)| {
         let in_file = place.checked_sub(first_of_files).map(|at| vec![unseen[at]]);
-        let unseen = in_file.unwrap_or_else(|| document.texts().map(Unseen::of).collect());
+        let unseen = in_file.unwrap_or_else(|| document.texts().map(UnseenText::of).collect());
         let path = document.id();
         let named = |reason| FileReason { path: path.to_owned(), reason };
-        unseen.iter().flat_map(Unseen::warnings).map(named).collect::<Vec<_>>()
+        unseen.iter().flat_map(UnseenText::warnings).map(named).collect::<Vec<_>>()
     };
     documents.iter().enumerate().flat_map(of).collect()
 }
@@ -237,7 +238,7 @@ fn document_of(body: AddedDocument) -> cento::Result<Document> {
 }
 
 /// Documents after the comparison with each other.
-struct Compared {
+struct ComparedFiles {
     searcher: Searcher,
     found: MostSimilar,
     /// The passages of most documents, if requested.
@@ -250,7 +251,7 @@ struct Compared {
     memory: Option<Permit>,
 }
 
-impl Compared {
+impl ComparedFiles {
     /// Takes out the documents without a fingerprint to compare, with reasons.
     fn nothing_left(&mut self) -> Vec<NotCompared> {
         let analyzer = &self.searcher.snapshot().config().analyzer;
@@ -284,7 +285,7 @@ impl Compared {
         request: PairsRequest,
         finds_passages: bool,
         stop: &Stop,
-    ) -> cento::Result<Compared> {
+    ) -> cento::Result<ComparedFiles> {
         let is_accepted = request.auto_boilerplate.is_some();
         let share = request.auto_boilerplate.or(request.propose_boilerplate);
         let PairsRequest { documents, boilerplate, mut options, against_index, .. } = request;
@@ -334,7 +335,7 @@ impl Compared {
         }
         let earlier_versions = hand_ins.earlier_versions().to_vec();
         let ComparedHandIns { searcher, most_similar: found, sources, .. } = hand_ins.compare()?;
-        Ok(Compared { searcher, found, proposed, sources, earlier_versions, memory })
+        Ok(ComparedFiles { searcher, found, proposed, sources, earlier_versions, memory })
     }
 }
 
@@ -343,7 +344,7 @@ impl Compared {
 async fn files(
     app: &Arc<App>,
     body: Body,
-) -> Result<(PairsRequest, Vec<Unseen>, Permit, NotRead), Failure> {
+) -> Result<(PairsRequest, Vec<UnseenText>, Permit, NotRead), Failure> {
     let mut files = Files::read(app, body, &["file", "boilerplate"]).await?;
     let mut request: PairsRequest = files.request([("documents", json!([]))])?;
     let boilerplate = files.take("boilerplate").into_iter();

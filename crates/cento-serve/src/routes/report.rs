@@ -17,7 +17,7 @@ use cento::index::Document;
 use cento::search::{Goal, Searcher};
 use cento::{Error, Result};
 use cento_api::http::{ReportRequest, SearchRequest};
-use cento_report::{IndexState, PartedText, ReuseReport, Run, Searched, warnings};
+use cento_report::{IndexState, MeasuredDocument, PartedText, ReuseReport, Run, warnings};
 
 /// Report how much of a document is reused, with the sources and the places.
 ///
@@ -124,7 +124,7 @@ fn made(app: &App, searcher: &Searcher, request: ReportRequest, stop: Stop) -> R
     };
     let analyzer = &searcher.snapshot().config().analyzer;
     let warnings = warnings(&name, &answer.query.unseen);
-    let searched = Searched::new(name, text, &answer, text_of, analyzer)?;
+    let searched = MeasuredDocument::new(name, text, &answer, text_of, analyzer)?;
     let mut report = ReuseReport::new(run, vec![searched], &without)?;
     report.warnings = warnings;
     bounded(report.html())

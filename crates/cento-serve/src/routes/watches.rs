@@ -245,7 +245,7 @@ async fn read(
         None => None,
     };
     let limit = limit_of(request.limit)?;
-    let mut reading = Reading {
+    let mut reading = LogReader {
         subscriber: matching(&app)?.subscribe(),
         after: last.or(request.after).unwrap_or(0),
         app,
@@ -299,7 +299,7 @@ fn place(app: &Arc<App>) -> Result<tokio::sync::OwnedSemaphorePermit, Failure> {
 }
 
 /// A reader of events with its place in the log.
-struct Reading {
+struct LogReader {
     app: Arc<App>,
     watch: Option<String>,
     after: u64,
@@ -307,7 +307,7 @@ struct Reading {
     subscriber: tokio::sync::watch::Receiver<u64>,
 }
 
-impl Reading {
+impl LogReader {
     async fn events(&mut self) -> Result<WatchEvents, Failure> {
         self.subscriber.borrow_and_update();
         let Some(reader) = reader(&self.app)? else {
@@ -357,7 +357,7 @@ impl Reading {
 }
 
 /// Streams events as they occur.
-fn stream(reading: Reading) -> Result<Response, Failure> {
+fn stream(reading: LogReader) -> Result<Response, Failure> {
     let place = place(&reading.app)?;
     let parts = stream::unfold((reading, place), |(mut reading, place)| async move {
         let part = reading.part().await?;

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 
 use serde_json::{Map, Value};
 
-use crate::command::Received;
+use crate::command::ReceivedDocument;
 use cento::hash::Digest;
 use cento::index::SignedDocument;
 use cento::index::canonical_json;
@@ -28,7 +28,7 @@ const POISONS_MAX: usize = 1024;
 /// A change of the index.
 pub enum Change {
     /// A document is added.
-    Add(Received),
+    Add(ReceivedDocument),
     /// The document with this id is removed.
     Remove(String),
     /// A merge patch changes the meta object of the document with this id.
@@ -48,7 +48,7 @@ pub enum State {
 
 /// The reported outcome of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reported {
+pub enum SentResult {
     /// The sender has received no answer.
     Nothing,
     /// The sender knows the change as accepted, so the loss of the change would be counted.
@@ -64,7 +64,7 @@ pub struct PendingChange {
     /// The number of the change's command.
     pub command: u64,
     /// The outcome known to the sender.
-    pub reported: Reported,
+    pub reported: SentResult,
     pub state: State,
     /// The outcome of adding the document the first time.
     pub outcome: Option<Outcome>,
@@ -73,7 +73,7 @@ pub struct PendingChange {
 }
 
 /// A refused change, for the answer to its sender.
-pub struct Refused {
+pub struct RefusedChange {
     /// The id of the document.
     pub id: String,
     /// The line of the document, if the request had several.
@@ -89,7 +89,7 @@ pub struct Refused {
 impl PendingChange {
     /// Returns a change before the first attempt.
     pub fn new(change: Change, command: u64) -> PendingChange {
-        let (reported, state) = (Reported::Nothing, State::Pending);
+        let (reported, state) = (SentResult::Nothing, State::Pending);
         PendingChange { change, command, reported, state, outcome: None, is_counted: false }
     }
 
@@ -99,7 +99,7 @@ impl PendingChange {
     /// When the change cannot be made.
     pub fn make(&mut self, writer: &mut Writer) -> Result<bool> {
         match &self.change {
-            Change::Add(Received { signed, .. }) => {
+            Change::Add(ReceivedDocument { signed, .. }) => {
                 let outcome = writer.add_signed(signed)?;
                 self.outcome.get_or_insert(outcome);
                 Ok(outcome != Outcome::Unchanged)
@@ -122,21 +122,21 @@ impl PendingChange {
     }
 
     /// Returns the report for refusing the change.
-    pub fn refused(&self) -> Refused {
+    pub fn refused(&self) -> RefusedChange {
         let (line, bytes, is_empty) = match &self.change {
-            Change::Add(Received { line, signed }) => {
+            Change::Add(ReceivedDocument { line, signed }) => {
                 (*line, signed.document.text.len() as u64, signed.token_count == 0)
             }
             Change::Remove(_) | Change::Patch(..) => (None, 0, false),
         };
         let counted = self.outcome.filter(|_| self.is_counted);
-        Refused { id: self.id().to_owned(), line, bytes, is_empty, counted }
+        RefusedChange { id: self.id().to_owned(), line, bytes, is_empty, counted }
     }
 
     /// Returns the approximate memory of the change, in bytes.
     pub fn bytes(&self) -> usize {
         let own = match &self.change {
-            Change::Add(Received { signed, .. }) => {
+            Change::Add(ReceivedDocument { signed, .. }) => {
                 // The meta object was parsed from JSON, whose size is limited.
                 signed.document.text.len() + size_of_val(&signed.signature[..])
             }
@@ -175,7 +175,7 @@ impl Changes {
     }
 
     /// Records the only answer to a command.
-    pub fn answered(&mut self, command: u64, reported: Reported) {
+    pub fn answered(&mut self, command: u64, reported: SentResult) {
         // Commands have ascending numbers.
         let start = self.list.partition_point(|kept| kept.command < command);
         let own = self.list[start..].iter_mut().take_while(|kept| kept.command == command);
@@ -231,18 +231,18 @@ mod tests {
         for command in [1, 1, 4, 4, 7] {
             changes.push(PendingChange::new(Change::Remove("a".into()), command));
         }
-        changes.answered(1, Reported::Failed);
-        changes.answered(3, Reported::Accepted);
-        changes.answered(4, Reported::Accepted);
-        let told: Vec<Reported> = changes.take().iter().map(|kept| kept.reported).collect();
+        changes.answered(1, SentResult::Failed);
+        changes.answered(3, SentResult::Accepted);
+        changes.answered(4, SentResult::Accepted);
+        let told: Vec<SentResult> = changes.take().iter().map(|kept| kept.reported).collect();
         assert_eq!(
             told,
             [
-                Reported::Failed,
-                Reported::Failed,
-                Reported::Accepted,
-                Reported::Accepted,
-                Reported::Nothing
+                SentResult::Failed,
+                SentResult::Failed,
+                SentResult::Accepted,
+                SentResult::Accepted,
+                SentResult::Nothing
             ]
         );
     }

@@ -23,12 +23,12 @@ use crossbeam::channel::{Sender, select_biased};
 use self::compaction::Running;
 use self::recovery::{take_out, take_out_refused};
 use self::removal::{patched, removed};
-use super::pending::{Change, Changes, PendingChange, Poisons, Refused, Reported, State};
+use super::pending::{Change, Changes, PendingChange, Poisons, RefusedChange, SentResult, State};
 use super::{Status, WriterInbox, WriterSettings};
-use crate::command::{Command, Received, Reply};
+use crate::command::{Command, ReceivedDocument, Reply};
 use crate::failure::Failure;
 use crate::metrics::Metrics;
-use crate::published::Published;
+use crate::published::PublishedCommit;
 use crate::schedule::{self, Daily};
 use cento::index::{Index, Outcome, Writer, WriterOptions};
 use cento::runtime::Point;
@@ -53,10 +53,11 @@ struct PendingReply {
 }
 
 /// Reports the end of a commit, and the refused changes of the command.
-type ReplyFn = Box<dyn FnOnce(std::result::Result<CommitResponse, Failure>, Vec<Refused>) + Send>;
+type ReplyFn =
+    Box<dyn FnOnce(std::result::Result<CommitResponse, Failure>, Vec<RefusedChange>) + Send>;
 
 /// The effect of a change.
-struct Applied {
+struct ChangeEffect {
     outcome: Option<Outcome>,
     is_changed: bool,
 }
@@ -66,7 +67,7 @@ pub struct WriterLoop {
     /// `None` after a failed write, until writing succeeds again.
     writer: Option<Writer>,
     settings: WriterSettings,
-    published: Arc<Published>,
+    published: Arc<PublishedCommit>,
     metrics: Arc<Metrics>,
     status: Arc<Status>,
     commands: Sender<Command>,
@@ -80,7 +81,7 @@ pub struct WriterLoop {
     /// Acknowledged but unwritten changes. Until they are committed, new changes are refused.
     owed: Changes,
     /// The refused changes of unanswered commands, by number of the command.
-    refused: HashMap<u64, Vec<Refused>>,
+    refused: HashMap<u64, Vec<RefusedChange>>,
     poisons: Poisons,
     running: Option<Running>,
     is_stopped: bool,
@@ -98,7 +99,7 @@ impl WriterLoop {
     pub fn begin(
         index: Index,
         settings: WriterSettings,
-        (published, metrics, status): (Arc<Published>, Arc<Metrics>, Arc<Status>),
+        (published, metrics, status): (Arc<PublishedCommit>, Arc<Metrics>, Arc<Status>),
         commands: Sender<Command>,
     ) -> Result<WriterLoop> {
         let writer = index.writer(options(settings.memory_bytes))?;
@@ -148,7 +149,7 @@ impl WriterLoop {
         tracing::error!(%error, "the writer continues");
         for waiting in std::mem::take(&mut self.waiting) {
             self.refused.remove(&waiting.command);
-            self.kept.answered(waiting.command, Reported::Failed);
+            self.kept.answered(waiting.command, SentResult::Failed);
             (waiting.tell)(Err(Failure::internal()), Vec::new());
         }
         if self.writer.as_ref().is_some_and(|writer| !writer.is_usable()) {
@@ -275,7 +276,7 @@ impl WriterLoop {
     /// of the command are still committed.
     fn failed(&mut self) {
         self.refused.remove(&self.command);
-        self.kept.answered(self.command, Reported::Failed);
+        self.kept.answered(self.command, SentResult::Failed);
         if self.uncommitted() > 0 {
             self.commit_later();
         }
@@ -294,7 +295,9 @@ impl WriterLoop {
         &mut self,
         commit: Commit,
         reply: Reply<T>,
-        answer: impl FnOnce(bool, Vec<Refused>) -> std::result::Result<T, Failure> + Send + 'static,
+        answer: impl FnOnce(bool, Vec<RefusedChange>) -> std::result::Result<T, Failure>
+        + Send
+        + 'static,
     ) {
         let command = self.command;
         match commit {
@@ -306,7 +309,7 @@ impl WriterLoop {
             }
             Commit::Auto => {
                 self.commit_later();
-                self.kept.answered(command, Reported::Accepted);
+                self.kept.answered(command, SentResult::Accepted);
                 let refused = self.refused.remove(&command).unwrap_or_default();
                 // The status must be right when the client has the answer.
                 self.tell();
@@ -317,7 +320,7 @@ impl WriterLoop {
 
     fn add(
         &mut self,
-        documents: Vec<Received>,
+        documents: Vec<ReceivedDocument>,
         response: &mut AddResponse,
     ) -> std::result::Result<(), Failure> {
         self.check_writing()?;
@@ -350,7 +353,10 @@ impl WriterLoop {
     }
 
     /// Makes a change and keeps it. Returns `None` for a change refused because of a defect.
-    fn change(&mut self, mut kept: PendingChange) -> std::result::Result<Option<Applied>, Failure> {
+    fn change(
+        &mut self,
+        mut kept: PendingChange,
+    ) -> std::result::Result<Option<ChangeEffect>, Failure> {
         let before = self.uncommitted();
         let made = Error::catch("the writer", || kept.make(self.writer()?));
         // The writer commits by itself after very many changes.
@@ -365,7 +371,7 @@ impl WriterLoop {
                 if is_changed {
                     self.kept.push(kept);
                 }
-                Ok(Some(Applied { outcome, is_changed }))
+                Ok(Some(ChangeEffect { outcome, is_changed }))
             }
             // The change failed while reading the index, so nothing else is affected.
             Err(Error::Internal { .. }) if is_usable => {
@@ -377,7 +383,7 @@ impl WriterLoop {
                 self.kept.push(kept);
                 let done = self.recover()?;
                 let last = done.last().filter(|kept| kept.state == State::Committed);
-                Ok(last.map(|kept| Applied { outcome: kept.outcome, is_changed: true }))
+                Ok(last.map(|kept| ChangeEffect { outcome: kept.outcome, is_changed: true }))
             }
             Err(error) => Err(self.give_up(&error)),
         }

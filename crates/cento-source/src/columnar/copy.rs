@@ -35,7 +35,7 @@ const HUGGING_FACE: &str = "huggingface";
 
 /// The selection of a whole file, without texts and annotations.
 #[derive(Default)]
-struct Rows {
+struct SelectedRows {
     is_kept: Vec<bool>,
     /// The offset in the selection of each row's line.
     offsets: Vec<u64>,
@@ -44,7 +44,7 @@ struct Rows {
 }
 
 /// Consecutive rows of a row group.
-struct Part {
+struct RowRange {
     group: usize,
     rows: Range<usize>,
     /// The number of the first row in the file.
@@ -65,7 +65,7 @@ pub fn copy(
 ) -> Result<(), Reason> {
     let reader = SerializedFileReader::new(input).map_err(said)?;
     let meta = reader.metadata().clone();
-    let rows = Rows { annotation, ..read_selection(selection)? };
+    let rows = SelectedRows { annotation, ..read_selection(selection)? };
     let groups: Vec<usize> =
         meta.row_groups().iter().map(|group| group.num_rows().max(0) as usize).collect();
     if groups.iter().sum::<usize>() != rows.is_kept.len() {
@@ -95,8 +95,8 @@ pub fn copy(
     io::Write::flush(output).and_then(|()| output.get_ref().sync_all()).map_err(said)
 }
 
-fn read_selection(selection: &File) -> Result<Rows, Reason> {
-    let (mut rows, mut offset) = (Rows::default(), 0);
+fn read_selection(selection: &File) -> Result<SelectedRows, Reason> {
+    let (mut rows, mut offset) = (SelectedRows::default(), 0);
     for line in BufReader::new(selection).lines() {
         let line = line.map_err(said)?;
         rows.is_kept.push(line != "-");
@@ -108,7 +108,7 @@ fn read_selection(selection: &File) -> Result<Rows, Reason> {
 }
 
 /// Returns the row groups of the copy, each as parts of row groups of the file.
-fn regrouped(groups: &[usize], is_kept: &[bool]) -> Vec<Vec<Part>> {
+fn regrouped(groups: &[usize], is_kept: &[bool]) -> Vec<Vec<RowRange>> {
     let rows_max = groups.iter().copied().max().unwrap_or(0);
     let (mut made, mut current) = (Vec::new(), Vec::new());
     let (mut count, mut first) = (0, 0);
@@ -119,13 +119,13 @@ fn regrouped(groups: &[usize], is_kept: &[bool]) -> Vec<Vec<Part>> {
                 continue;
             }
             if count == rows_max {
-                current.push(Part { group, rows: start..row, first: first + start });
+                current.push(RowRange { group, rows: start..row, first: first + start });
                 made.push(std::mem::take(&mut current));
                 (start, count) = (row, 0);
             }
             count += 1;
         }
-        current.push(Part { group, rows: start..len, first: first + start });
+        current.push(RowRange { group, rows: start..len, first: first + start });
         first += len;
     }
     if count > 0 {
@@ -230,7 +230,7 @@ fn arrow_schema(meta: &ParquetMetaData, annotation: Annotation) -> Result<String
 
 struct Copier<'a> {
     reader: SerializedFileReader<Input>,
-    rows: Rows,
+    rows: SelectedRows,
     selection: &'a File,
     text: &'a str,
 }
@@ -238,7 +238,7 @@ struct Copier<'a> {
 impl Copier<'_> {
     fn write_group(
         &self,
-        parts: &[Part],
+        parts: &[RowRange],
         out: &mut SerializedRowGroupWriter<'_, io::BufWriter<File>>,
     ) -> Result<(), Reason> {
         let columns = self.reader.metadata().file_metadata().schema_descr().num_columns();
@@ -279,7 +279,7 @@ impl Copier<'_> {
     /// Calls `each` with row number and selection line of every kept row.
     fn each_kept(
         &self,
-        parts: &[Part],
+        parts: &[RowRange],
         each: &mut dyn FnMut(usize, &str) -> Result<(), Reason>,
     ) -> Result<(), Reason> {
         let mut lines = BufReader::new(self.selection);
@@ -298,7 +298,7 @@ impl Copier<'_> {
     /// value.
     fn annotations<T>(
         &self,
-        parts: &[Part],
+        parts: &[RowRange],
         name: &str,
         levels: &mut Vec<i16>,
         value_of: &dyn Fn(&Value) -> Option<T>,
@@ -315,7 +315,7 @@ impl Copier<'_> {
     }
 
     /// Returns the replacement texts, with their row numbers.
-    fn texts(&self, parts: &[Part]) -> Result<Vec<(usize, ByteArray)>, Reason> {
+    fn texts(&self, parts: &[RowRange]) -> Result<Vec<(usize, ByteArray)>, Reason> {
         let mut texts = Vec::new();
         self.each_kept(parts, &mut |row, line| {
             if line.starts_with('"') {
@@ -330,13 +330,13 @@ impl Copier<'_> {
     fn write_column(
         &self,
         column: usize,
-        parts: &[Part],
+        parts: &[RowRange],
         texts: Vec<(usize, ByteArray)>,
         writer: &mut ColumnWriter<'_>,
     ) -> Result<(), Reason> {
         let descriptor = self.reader.metadata().file_metadata().schema_descr().column(column);
         let levels = (descriptor.max_def_level(), descriptor.max_rep_level());
-        let open = |part: &Part| {
+        let open = |part: &RowRange| {
             let group = self.reader.get_row_group(part.group).map_err(said)?;
             group.get_column_reader(column).map_err(said)
         };
@@ -392,7 +392,7 @@ impl Copier<'_> {
     /// Copies rows of a column. `replace` gets each kept value with its row number.
     fn copy_part<T: Typed>(
         &self,
-        part: &Part,
+        part: &RowRange,
         reader: &mut ColumnReaderImpl<T>,
         batch: &mut Batch<T>,
         replace: &mut dyn FnMut(usize, &mut T::T),

@@ -18,10 +18,10 @@ use super::columns::{is_bytes, is_text};
 pub struct Column<'a> {
     /// The name, quoted, and the colon.
     name: String,
-    values: Values<'a>,
+    values: ColumnValues<'a>,
 }
 
-enum Values<'a> {
+enum ColumnValues<'a> {
     /// Values of any type, unchanged.
     Any(NullableEncoder<'a>),
     /// Ids of any type. Fractional numbers, dates and similar values keep their written form.
@@ -57,19 +57,21 @@ impl<'a> Column<'a> {
         let values = match (is_text(found), is_bytes(found)) {
             // A column may be both text and meta object. Its bytes are then text.
             (false, true) if reading.text.is_in(name) => {
-                Values::Bytes(Meaning::Text, ByteValues::new(array))
+                ColumnValues::Bytes(Meaning::Text, ByteValues::new(array))
             }
             (true, _) | (_, true)
                 if reading.meta.number_of(name).is_some() && !reading.text.is_in(name) =>
             {
-                Values::Bytes(Meaning::Meta, ByteValues::new(array))
+                ColumnValues::Bytes(Meaning::Meta, ByteValues::new(array))
             }
             (false, true) if *name == reading.id => {
                 let meaning = if is_uuid { Meaning::Uuid } else { Meaning::Id };
-                Values::Bytes(meaning, ByteValues::new(array))
+                ColumnValues::Bytes(meaning, ByteValues::new(array))
             }
-            (false, false) if *name == reading.id && !found.is_integer() => Values::Ids(encoder()?),
-            _ => Values::Any(encoder()?),
+            (false, false) if *name == reading.id && !found.is_integer() => {
+                ColumnValues::Ids(encoder()?)
+            }
+            _ => ColumnValues::Any(encoder()?),
         };
         let name = format!("{}:", Value::from(name.as_str()));
         Ok(Column { name, values })
@@ -94,19 +96,21 @@ impl<'a> Column<'a> {
     /// Writes a value, or returns `false` if the row has no value.
     fn write_value(&mut self, row: usize, lines: &mut Vec<u8>) -> Result<bool, String> {
         let (meaning, values) = match &mut self.values {
-            Values::Any(values) | Values::Ids(values) if values.is_null(row) => return Ok(false),
-            Values::Any(values) => {
+            ColumnValues::Any(values) | ColumnValues::Ids(values) if values.is_null(row) => {
+                return Ok(false);
+            }
+            ColumnValues::Any(values) => {
                 values.encode(row, lines);
                 return Ok(true);
             }
-            Values::Ids(values) => {
+            ColumnValues::Ids(values) => {
                 let mut json = Vec::new();
                 values.encode(row, &mut json);
                 as_id(&mut json);
                 lines.extend_from_slice(&json);
                 return Ok(true);
             }
-            Values::Bytes(meaning, values) => (*meaning, &*values),
+            ColumnValues::Bytes(meaning, values) => (*meaning, &*values),
         };
         let Some(bytes) = values.get(row) else { return Ok(false) };
         let value = match meaning {

@@ -34,21 +34,21 @@ pub struct Members<R: Read> {
     compression: Compression,
     /// The maximum memory for the window of a member, in bytes.
     window_bytes_max: u64,
-    state: State<R>,
+    state: MemberState<R>,
 }
 
-enum State<R: Read> {
+enum MemberState<R: Read> {
     /// The first member has not begun.
-    Before(Input<R>),
-    Gzip(Box<GzDecoder<Input<R>>>),
-    Bzip2(BzDecoder<Input<R>>),
-    Xz(Box<XzReader<Input<R>>>),
+    Before(PeekedInput<R>),
+    Gzip(Box<GzDecoder<PeekedInput<R>>>),
+    Bzip2(BzDecoder<PeekedInput<R>>),
+    Xz(Box<XzReader<PeekedInput<R>>>),
     Zstd(Frames<R>),
     /// The last member has ended.
     Over,
     /// The stream failed for this reason. Later reads fail, too, so that the error is not mistaken
     /// for the end. The input is kept if the stream may be resumed.
-    Failed(io::ErrorKind, Refusal, Option<Input<R>>),
+    Failed(io::ErrorKind, Refusal, Option<PeekedInput<R>>),
 }
 
 impl<R: Read> Members<R> {
@@ -56,7 +56,7 @@ impl<R: Read> Members<R> {
     /// member.
     pub fn new(inner: R, compression: Compression, window_bytes_max: usize) -> Members<R> {
         let resumption = Resumption::default();
-        let state = State::Before(Input::new(inner, resumption.clone()));
+        let state = MemberState::Before(PeekedInput::new(inner, resumption.clone()));
         Members {
             resumption,
             begun: 0,
@@ -74,40 +74,40 @@ impl<R: Read> Members<R> {
 
     /// Goes to the next member after an error, if resumption is on and there is a next member.
     fn resume(&mut self) {
-        let State::Failed(_, _, input) = &mut self.state else { return };
+        let MemberState::Failed(_, _, input) = &mut self.state else { return };
         let wanted = input.take_if(|_| self.resumption.get());
         if let Some(mut input) = wanted
             && input.go_to_member()
         {
-            self.state = State::Before(input);
+            self.state = MemberState::Before(input);
         }
     }
 
     /// Ends the stream with an error. Only gzip keeps the input for a resumption.
     fn fail(&mut self, error: &io::Error) {
-        let input = match mem::replace(&mut self.state, State::Over) {
-            State::Gzip(member) => Some(member.into_inner()),
-            State::Before(input) if self.compression == Compression::Gzip => Some(input),
-            State::Failed(_, _, input) => input,
+        let input = match mem::replace(&mut self.state, MemberState::Over) {
+            MemberState::Gzip(member) => Some(member.into_inner()),
+            MemberState::Before(input) if self.compression == Compression::Gzip => Some(input),
+            MemberState::Failed(_, _, input) => input,
             _ => None,
         };
         let input = input.filter(|input| !input.is_broken);
-        self.state = State::Failed(error.kind(), Refusal::of(error), input);
+        self.state = MemberState::Failed(error.kind(), Refusal::of(error), input);
     }
 
     /// Advances to the next member, or returns `false` at the end of the stream.
     fn advance(&mut self) -> io::Result<bool> {
         let mut decoder = None;
-        let mut input = match mem::replace(&mut self.state, State::Over) {
-            State::Before(input) => input,
-            State::Gzip(member) => member.into_inner(),
-            State::Bzip2(member) => member.into_inner(),
-            State::Xz(member) => member.into_inner(),
-            State::Zstd(frames) => {
+        let mut input = match mem::replace(&mut self.state, MemberState::Over) {
+            MemberState::Before(input) => input,
+            MemberState::Gzip(member) => member.into_inner(),
+            MemberState::Bzip2(member) => member.into_inner(),
+            MemberState::Xz(member) => member.into_inner(),
+            MemberState::Zstd(frames) => {
                 decoder = Some(frames.decoder);
                 frames.input
             }
-            ended @ (State::Over | State::Failed(..)) => {
+            ended @ (MemberState::Over | MemberState::Failed(..)) => {
                 self.state = ended;
                 return Ok(false);
             }
@@ -127,20 +127,22 @@ impl<R: Read> Members<R> {
                 "what follows the {name} data, which ends at byte {ended_at}, is neither {name} \
                  nor zero padding"
             );
-            self.state = State::Before(input);
+            self.state = MemberState::Before(input);
             return Err(io::Error::new(io::ErrorKind::InvalidData, what));
         }
         let max = self.window_bytes_max;
         self.state = match self.compression {
-            Compression::Zstd => State::Zstd(Frames::begin(input, decoder, max)?),
-            Compression::Bzip2 => State::Bzip2(BzDecoder::new(input)),
+            Compression::Zstd => MemberState::Zstd(Frames::begin(input, decoder, max)?),
+            Compression::Bzip2 => MemberState::Bzip2(BzDecoder::new(input)),
             Compression::Xz => {
                 // The decoder's own tables are not part of the window.
                 let kib = u32::try_from(max >> 10).unwrap_or(u32::MAX);
                 let kib = kib.saturating_add(XZ_TABLES_KIB);
-                State::Xz(Box::new(XzReader::new_mem_limit(input, false, kib)))
+                MemberState::Xz(Box::new(XzReader::new_mem_limit(input, false, kib)))
             }
-            Compression::Gzip | Compression::None => State::Gzip(Box::new(GzDecoder::new(input))),
+            Compression::Gzip | Compression::None => {
+                MemberState::Gzip(Box::new(GzDecoder::new(input)))
+            }
         };
         Ok(true)
     }
@@ -148,23 +150,25 @@ impl<R: Read> Members<R> {
     /// Reads bytes of the current member. Returns zero at its end.
     fn read_member(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         match &mut self.state {
-            State::Before(_) | State::Over => Ok(0),
-            State::Gzip(decoder) => decoder.read(buffer),
-            State::Bzip2(decoder) => decoder.read(buffer),
-            State::Xz(decoder) => decoder.read(buffer),
-            State::Zstd(frames) => frames.read(buffer, self.window_bytes_max),
-            State::Failed(kind, why, _) => Err(io::Error::new(*kind, why.clone())),
+            MemberState::Before(_) | MemberState::Over => Ok(0),
+            MemberState::Gzip(decoder) => decoder.read(buffer),
+            MemberState::Bzip2(decoder) => decoder.read(buffer),
+            MemberState::Xz(decoder) => decoder.read(buffer),
+            MemberState::Zstd(frames) => frames.read(buffer, self.window_bytes_max),
+            MemberState::Failed(kind, why, _) => Err(io::Error::new(*kind, why.clone())),
         }
     }
 
     /// Adds compression and offset to an error of a decoder.
     fn explained(&self, error: io::Error) -> io::Error {
         let input = match &self.state {
-            State::Gzip(decoder) => decoder.get_ref(),
-            State::Bzip2(decoder) => decoder.get_ref(),
-            State::Xz(decoder) => decoder.inner(),
-            State::Zstd(frames) => &frames.input,
-            State::Before(_) | State::Over | State::Failed(..) => return self.of_next(error),
+            MemberState::Gzip(decoder) => decoder.get_ref(),
+            MemberState::Bzip2(decoder) => decoder.get_ref(),
+            MemberState::Xz(decoder) => decoder.inner(),
+            MemberState::Zstd(frames) => &frames.input,
+            MemberState::Before(_) | MemberState::Over | MemberState::Failed(..) => {
+                return self.of_next(error);
+            }
         };
         // The underlying stream failed, not the decoder.
         if input.is_broken {
@@ -223,7 +227,7 @@ const FRAME_HEADER_BYTES_MAX: usize = 18;
 
 /// Reads Zstandard frames one at a time. The decoder is reused from frame to frame.
 struct Frames<R> {
-    input: Input<R>,
+    input: PeekedInput<R>,
     decoder: Decoder<'static>,
     /// The window size of the frame. The decoder takes this memory only as bytes are unpacked.
     window_bytes: u64,
@@ -234,7 +238,7 @@ struct Frames<R> {
 impl<R: Read> Frames<R> {
     /// Begins the next frame in `input`.
     fn begin(
-        mut input: Input<R>,
+        mut input: PeekedInput<R>,
         decoder: Option<Decoder<'static>>,
         window_bytes_max: u64,
     ) -> io::Result<Frames<R>> {
@@ -325,7 +329,7 @@ fn too_far_back(compression: Compression, bytes_max: u64) -> Refusal {
 }
 
 /// A stream with lookahead, which counts consumed bytes.
-struct Input<R> {
+struct PeekedInput<R> {
     inner: R,
     buffer: Vec<u8>,
     start: usize,
@@ -351,16 +355,16 @@ pub const OF_NEXT_MEMBER: io::ErrorKind = io::ErrorKind::InvalidInput;
 /// The number of bytes in the test of a possible member.
 const TRIED_BYTES: usize = 4 << 10;
 
-impl<R: Read> Input<R> {
+impl<R: Read> PeekedInput<R> {
     /// The size of a read, in bytes.
     const BYTES: usize = 32 << 10;
 
-    fn new(inner: R, resumption: Resumption) -> Input<R> {
-        Input {
+    fn new(inner: R, resumption: Resumption) -> PeekedInput<R> {
+        PeekedInput {
             inner,
             resumption,
             kept: Vec::new(),
-            buffer: vec![0; Input::<R>::BYTES],
+            buffer: vec![0; PeekedInput::<R>::BYTES],
             start: 0,
             end: 0,
             at: 0,
@@ -444,7 +448,7 @@ impl<R: Read> Input<R> {
         self.at = self.at.saturating_sub(bytes.len() as u64);
         bytes.extend_from_slice(&self.buffer[self.start..self.end]);
         (self.start, self.end) = (0, bytes.len());
-        bytes.resize(bytes.len().max(Input::<R>::BYTES), 0);
+        bytes.resize(bytes.len().max(PeekedInput::<R>::BYTES), 0);
         self.buffer = bytes;
     }
 
@@ -462,7 +466,7 @@ impl<R: Read> Input<R> {
     }
 }
 
-impl<R: Read> BufRead for Input<R> {
+impl<R: Read> BufRead for PeekedInput<R> {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
         if self.start == self.end {
             self.fill()?;
@@ -481,7 +485,7 @@ impl<R: Read> BufRead for Input<R> {
     }
 }
 
-impl<R: Read> Read for Input<R> {
+impl<R: Read> Read for PeekedInput<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let mut next = self.fill_buf()?;
         let read = next.read(buffer)?;

@@ -38,7 +38,7 @@ use std::time::{Duration, Instant};
 use cento::Stop;
 use crossbeam::channel::{Receiver, RecvTimeoutError, bounded};
 
-use crate::extracted::Extracted;
+use crate::extracted::ExtractedText;
 use crate::format::COMPOUND;
 use crate::worker::{Process, WAIT_SECONDS_MAX, by_limit};
 
@@ -74,14 +74,14 @@ const REASON_BYTES_MAX: u64 = 64 << 10;
 /// A pool of workers. Clones share the pool, which grows to the number of concurrent calls.
 #[derive(Clone)]
 pub struct Extraction {
-    shared: Arc<Shared>,
+    shared: Arc<WorkerPool>,
 }
 
-struct Shared {
+struct WorkerPool {
     program: PathBuf,
     arguments: Vec<String>,
     time_max: Duration,
-    idle: Mutex<Vec<Worker>>,
+    idle: Mutex<Vec<ExtractProcess>>,
 }
 
 impl fmt::Debug for Extraction {
@@ -101,23 +101,23 @@ impl Extraction {
 
     fn started_as(program: PathBuf, arguments: Vec<String>, time_max: Duration) -> Extraction {
         let idle = Mutex::default();
-        Extraction { shared: Arc::new(Shared { program, arguments, time_max, idle }) }
+        Extraction { shared: Arc::new(WorkerPool { program, arguments, time_max, idle }) }
     }
 
     /// Returns the text of a file with these bytes, unless `stop` is set first and ends the worker.
     ///
     /// # Errors
     /// When it has no readable text, with the reason as a clause, and after `stop`.
-    pub fn text_of(&self, bytes: &[u8], stop: &Stop) -> Result<Extracted, String> {
+    pub fn text_of(&self, bytes: &[u8], stop: &Stop) -> Result<ExtractedText, String> {
         let idle = self.idle().pop();
         if let Some(worker) = idle {
             match self.ask(worker, bytes, stop) {
                 // Remains of earlier files may be the cause: a new worker decides.
-                Err(Failed::Ended(_)) => {}
+                Err(ExtractFailure::Ended(_)) => {}
                 answered => return answered.map_err(|failed| failed.to_string()),
             }
         }
-        let started = Worker::start(&self.shared).map_err(|error| {
+        let started = ExtractProcess::start(&self.shared).map_err(|error| {
             // Clients of a service must not see the path.
             log::error!("{} cannot be started: {error}", self.shared.program.display());
             format!("the process that extracts its text cannot be started: {error}")
@@ -125,19 +125,24 @@ impl Extraction {
         self.ask(started, bytes, stop).map_err(|failed| failed.to_string())
     }
 
-    fn ask(&self, mut worker: Worker, bytes: &[u8], stop: &Stop) -> Result<Extracted, Failed> {
+    fn ask(
+        &self,
+        mut worker: ExtractProcess,
+        bytes: &[u8],
+        stop: &Stop,
+    ) -> Result<ExtractedText, ExtractFailure> {
         let answer = worker.ask(bytes, self.shared.time_max, stop)?;
         self.idle().push(worker);
-        answer.map_err(Failed::Refused)
+        answer.map_err(ExtractFailure::Refused)
     }
 
-    fn idle(&self) -> std::sync::MutexGuard<'_, Vec<Worker>> {
+    fn idle(&self) -> std::sync::MutexGuard<'_, Vec<ExtractProcess>> {
         self.shared.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// The reason why there is no text.
-enum Failed {
+enum ExtractFailure {
     /// The worker gave this reason.
     Refused(String),
     /// The worker took too long, in seconds.
@@ -148,15 +153,15 @@ enum Failed {
     Ended(Option<ExitStatus>),
 }
 
-impl fmt::Display for Failed {
+impl fmt::Display for ExtractFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Failed::Refused(why) => f.write_str(why),
-            Failed::Late(seconds) => {
+            ExtractFailure::Refused(why) => f.write_str(why),
+            ExtractFailure::Late(seconds) => {
                 write!(f, "extracting its text took more than {seconds} s and was stopped")
             }
-            Failed::Unwanted => f.write_str("extracting its text was stopped"),
-            Failed::Ended(status) => match status.and_then(by_limit) {
+            ExtractFailure::Unwanted => f.write_str("extracting its text was stopped"),
+            ExtractFailure::Ended(status) => match status.and_then(by_limit) {
                 Some(limit) => write!(f, "extracting its text took more than {limit}"),
                 None => write!(
                     f,
@@ -171,19 +176,19 @@ impl fmt::Display for Failed {
 }
 
 /// A process that extracts texts. Dropping the value kills the process.
-struct Worker {
+struct ExtractProcess {
     process: Process,
     input: ChildStdin,
     output: ChildStdout,
 }
 
-impl Worker {
-    fn start(shared: &Shared) -> io::Result<Worker> {
+impl ExtractProcess {
+    fn start(shared: &WorkerPool) -> io::Result<ExtractProcess> {
         let streams = [Stdio::piped(), Stdio::piped(), Stdio::null()];
         let mut process = Process::start(&shared.program, &shared.arguments, streams)?;
         let pipes = process.0.stdin.take().zip(process.0.stdout.take());
         let (input, output) = pipes.expect("both are pipes");
-        Ok(Worker { process, input, output })
+        Ok(ExtractProcess { process, input, output })
     }
 
     /// Returns the answer of the worker. A worker that fails to answer cannot be used again.
@@ -192,8 +197,8 @@ impl Worker {
         bytes: &[u8],
         time_max: Duration,
         stop: &Stop,
-    ) -> Result<Result<Extracted, String>, Failed> {
-        let Worker { process, input, output } = self;
+    ) -> Result<Result<ExtractedText, String>, ExtractFailure> {
+        let ExtractProcess { process, input, output } = self;
         let (done, is_done) = bounded::<()>(0);
         let (answer, failed) = thread::scope(|scope| {
             let watch = scope.spawn(move || {
@@ -211,14 +216,14 @@ impl Worker {
             (Ok(answer), None) => Ok(answer),
             (Err(_), None) => {
                 // The worker may have closed its output and still be running.
-                Err(Failed::Ended(self.process.ended()))
+                Err(ExtractFailure::Ended(self.process.ended()))
             }
         }
     }
 }
 
 /// Waits until a worker is done, or returns the reason to kill the worker.
-fn watch(is_done: &Receiver<()>, time_max: Duration, stop: &Stop) -> Option<Failed> {
+fn watch(is_done: &Receiver<()>, time_max: Duration, stop: &Stop) -> Option<ExtractFailure> {
     let until = Instant::now() + time_max;
     loop {
         let left = until.saturating_duration_since(Instant::now());
@@ -226,10 +231,10 @@ fn watch(is_done: &Receiver<()>, time_max: Duration, stop: &Stop) -> Option<Fail
             return None;
         }
         if stop.check().is_err() {
-            return Some(Failed::Unwanted);
+            return Some(ExtractFailure::Unwanted);
         }
         if left.is_zero() {
-            return Some(Failed::Late(time_max.as_secs()));
+            return Some(ExtractFailure::Late(time_max.as_secs()));
         }
     }
 }
@@ -252,9 +257,9 @@ fn read_request(input: &mut impl Read) -> io::Result<Option<Vec<u8>>> {
 }
 
 #[cfg(feature = "documents")]
-fn write_answer(output: &mut impl Write, answer: &Result<Extracted, String>) -> io::Result<()> {
+fn write_answer(output: &mut impl Write, answer: &Result<ExtractedText, String>) -> io::Result<()> {
     let (status, first, second, hidden) = match answer {
-        Ok(Extracted { text, missing, hidden }) => {
+        Ok(ExtractedText { text, missing, hidden }) => {
             (0, text.as_str(), missing.as_deref().unwrap_or(""), *hidden as u64)
         }
         Err(why) => (1, why.as_str(), "", 0),
@@ -266,7 +271,7 @@ fn write_answer(output: &mut impl Write, answer: &Result<Extracted, String>) -> 
     output.flush()
 }
 
-fn read_answer(input: &mut impl Read) -> io::Result<Result<Extracted, String>> {
+fn read_answer(input: &mut impl Read) -> io::Result<Result<ExtractedText, String>> {
     let mut status = [0];
     input.read_exact(&mut status)?;
     let first_max = match status {
@@ -278,7 +283,7 @@ fn read_answer(input: &mut impl Read) -> io::Result<Result<Extracted, String>> {
     let missing = Some(read_string(input, REASON_BYTES_MAX)?).filter(|what| !what.is_empty());
     let hidden = usize::try_from(read_number(input)?).unwrap_or(usize::MAX);
     Ok(match status {
-        [0] => Ok(Extracted { text: first, missing, hidden }),
+        [0] => Ok(ExtractedText { text: first, missing, hidden }),
         _ => Err(first),
     })
 }
@@ -378,7 +383,7 @@ mod tests {
                       head -c 1 > /dev/null";
         let extraction = script(answer, LONG);
         for _ in 0..3 {
-            let expected = Extracted { text: "a".into(), missing: Some("b".into()), hidden: 3 };
+            let expected = ExtractedText { text: "a".into(), missing: Some("b".into()), hidden: 3 };
             assert_eq!(extraction.text_of(b"x", Stop::NEVER), Ok(expected));
             assert_eq!(extraction.idle().len(), 1);
         }

@@ -6,7 +6,7 @@
 use anydoc::model::{Block, CellSlot, Document, Inline};
 use anydoc::{ConvertError, Format, to_document};
 
-use crate::extracted::Extracted;
+use crate::extracted::ExtractedText;
 
 /// The reason why an encrypted document is not read.
 pub const ENCRYPTED: &str = "it is encrypted; remove the password";
@@ -15,7 +15,7 @@ pub const ENCRYPTED: &str = "it is encrypted; remove the password";
 ///
 /// # Errors
 /// When it has no text, with the reason as a clause.
-pub fn by_anydoc(bytes: &[u8], format: Format) -> Result<Extracted, String> {
+pub fn by_anydoc(bytes: &[u8], format: Format) -> Result<ExtractedText, String> {
     let document = to_document(bytes, format).map_err(|error| match error {
         ConvertError::Encrypted => ENCRYPTED.to_owned(),
         ConvertError::ResourceLimit { limit, detail } => {
@@ -23,7 +23,7 @@ pub fn by_anydoc(bytes: &[u8], format: Format) -> Result<Extracted, String> {
         }
         error => format!("it is damaged or no document: {error}"),
     })?;
-    Ok(Extracted { text: text_of(&document), ..Extracted::default() })
+    Ok(ExtractedText { text: text_of(&document), ..ExtractedText::default() })
 }
 
 fn text_of(document: &Document) -> String {

@@ -10,14 +10,14 @@ use office_oxide::doc::{DocDocument, DocError, SubDocumentKind};
 use office_oxide::read_options::set_include_hidden_text;
 
 use super::model::{ENCRYPTED, by_anydoc, end, push_text};
-use super::{Extracted, rtf};
+use super::{ExtractedText, rtf};
 use crate::format::COMPOUND;
 
 /// Returns the text of a document.
 ///
 /// # Errors
 /// When it has no text, with the reason as a clause.
-pub fn extract(bytes: &[u8]) -> Result<Extracted, String> {
+pub fn extract(bytes: &[u8]) -> Result<ExtractedText, String> {
     if bytes.starts_with(b"{\\rtf") {
         return rtf::text_of(bytes);
     }
@@ -39,7 +39,7 @@ fn is_encrypted(bytes: &[u8]) -> bool {
 
 /// Returns the text of an old Word document. Hidden characters are counted by reading twice, with
 /// and without hidden text.
-fn doc_text(bytes: &[u8]) -> Result<Extracted, String> {
+fn doc_text(bytes: &[u8]) -> Result<ExtractedText, String> {
     let read = |with_hidden| {
         set_include_hidden_text(with_hidden);
         let document =
@@ -57,11 +57,11 @@ fn doc_text(bytes: &[u8]) -> Result<Extracted, String> {
         }
         let is_missing = !document.text_complete();
         let missing = is_missing.then(|| "it is damaged: a part of its text is missing".to_owned());
-        Ok::<_, String>(Extracted { text, missing, hidden: 0 })
+        Ok::<_, String>(ExtractedText { text, missing, hidden: 0 })
     };
     let all = read(true)?;
     let seen = read(false)?;
     let letters = |text: &str| text.chars().filter(|c| !c.is_whitespace()).count();
     let hidden = letters(&all.text).saturating_sub(letters(&seen.text));
-    Ok(Extracted { hidden, ..seen })
+    Ok(ExtractedText { hidden, ..seen })
 }

@@ -9,7 +9,7 @@ use std::collections::HashSet;
 use anydoc::Format;
 
 use super::model::by_anydoc;
-use crate::extracted::Extracted;
+use crate::extracted::ExtractedText;
 
 /// The maximum size of unreadable text, in half points.
 const SIZE_HIDDEN: i32 = 4;
@@ -52,7 +52,7 @@ const CHARACTERS: [&[u8]; 14] = [
 
 /// The look of the text of a group.
 #[derive(Clone, Copy, Default)]
-struct Look {
+struct GroupLook {
     is_deleted: bool,
     vanishes: bool,
     is_small: bool,
@@ -69,14 +69,14 @@ struct Look {
 ///
 /// # Errors
 /// When it has no text, with the reason as a clause.
-pub fn text_of(bytes: &[u8]) -> Result<Extracted, String> {
+pub fn text_of(bytes: &[u8]) -> Result<ExtractedText, String> {
     let (seen, hidden) = seen(bytes);
-    Ok(Extracted { hidden, ..by_anydoc(&seen, Format::Rtf)? })
+    Ok(ExtractedText { hidden, ..by_anydoc(&seen, Format::Rtf)? })
 }
 
 /// Returns the document without invisible text, and the number of hidden characters removed.
 pub fn seen(rtf: &[u8]) -> (Vec<u8>, usize) {
-    let mut filter = Filter::default();
+    let mut filter = RtfFilter::default();
     let mut at = 0;
     while at < rtf.len() {
         at += filter.next(&rtf[at..]);
@@ -85,12 +85,12 @@ pub fn seen(rtf: &[u8]) -> (Vec<u8>, usize) {
 }
 
 #[derive(Default)]
-struct Filter {
+struct RtfFilter {
     kept: Vec<u8>,
     hidden: usize,
-    look: Look,
+    look: GroupLook,
     /// The looks of the text around the open groups.
-    around: Vec<Look>,
+    around: Vec<GroupLook>,
     /// Red, green and blue of the current color, and the number of the color.
     colour: [i32; 3],
     colours: i32,
@@ -99,7 +99,7 @@ struct Filter {
     is_row_coloured: bool,
 }
 
-impl Filter {
+impl RtfFilter {
     /// Reads a token and returns the number of bytes read.
     fn next(&mut self, rest: &[u8]) -> usize {
         match rest {
@@ -151,7 +151,8 @@ impl Filter {
 
     /// Keeps text if it is visible, or else counts its characters as hidden.
     fn text(&mut self, bytes: &[u8], characters: usize) -> usize {
-        let Look { is_deleted, vanishes, is_small, is_white, is_behind, is_table, .. } = self.look;
+        let GroupLook { is_deleted, vanishes, is_small, is_white, is_behind, is_table, .. } =
+            self.look;
         let is_lost_in_white = is_white && !is_behind && !self.is_row_coloured;
         let is_hidden = vanishes || is_small || is_lost_in_white;
         if is_table || !(is_deleted || is_hidden) {

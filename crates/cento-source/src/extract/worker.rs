@@ -7,7 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use super::old;
 #[cfg(feature = "pdf")]
 use super::pdf;
-use super::{Extracted, MEMORY_BYTES_MAX, TEXT_BYTES_MAX, read_request, write_answer};
+use super::{ExtractedText, MEMORY_BYTES_MAX, TEXT_BYTES_MAX, read_request, write_answer};
 use crate::worker::{confine, set_for_next};
 use crate::xml;
 
@@ -31,7 +31,9 @@ pub fn serve(input: &mut impl Read, output: &mut impl Write) -> io::Result<()> {
 
 /// Turns a panic into an error, so that a defect of a library fails only the document that triggers
 /// it.
-fn caught(extract: impl FnOnce() -> Result<Extracted, String>) -> Result<Extracted, String> {
+fn caught(
+    extract: impl FnOnce() -> Result<ExtractedText, String>,
+) -> Result<ExtractedText, String> {
     catch_unwind(AssertUnwindSafe(extract)).unwrap_or_else(|cause| {
         let words = cause.downcast_ref::<&str>().copied();
         let words = words.or_else(|| cause.downcast_ref::<String>().map(String::as_str));
@@ -40,7 +42,7 @@ fn caught(extract: impl FnOnce() -> Result<Extracted, String>) -> Result<Extract
     })
 }
 
-fn extract(bytes: &[u8]) -> Result<Extracted, String> {
+fn extract(bytes: &[u8]) -> Result<ExtractedText, String> {
     let extracted = extract_by_kind(bytes)?;
     match extracted.text.len() as u64 > TEXT_BYTES_MAX {
         true => Err(format!("its text has more than {} MiB", TEXT_BYTES_MAX >> 20)),
@@ -48,7 +50,7 @@ fn extract(bytes: &[u8]) -> Result<Extracted, String> {
     }
 }
 
-fn extract_by_kind(bytes: &[u8]) -> Result<Extracted, String> {
+fn extract_by_kind(bytes: &[u8]) -> Result<ExtractedText, String> {
     if bytes.starts_with(b"PK") {
         return xml::text_of_zip(bytes);
     }
@@ -70,6 +72,6 @@ mod tests {
     fn a_panic_of_a_library_costs_one_document() {
         let why = caught(|| panic!("index out of bounds: {}", 3)).unwrap_err();
         assert!(why.ends_with("reads it: index out of bounds: 3"), "{why}");
-        assert_eq!(caught(|| Ok(Extracted::default())), Ok(Extracted::default()));
+        assert_eq!(caught(|| Ok(ExtractedText::default())), Ok(ExtractedText::default()));
     }
 }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use cento::{Map, Result, Stop};
 use serde_json::Value;
 
-use super::names::Names;
+use super::names::InputNames;
 use super::{By, Grouping, NO_MATCH};
 use crate::chunk::{meta_of_fields, with_own_names};
 use crate::filter::{LIST, PathFilter};
@@ -52,7 +52,7 @@ impl Grouping {
             return Ok(found);
         }
         let inputs = inputs_of(names, &mut found.left_out);
-        let all: Vec<Names> = inputs.iter().map(Input::names).collect();
+        let all: Vec<InputNames> = inputs.iter().map(ListedInput::names).collect();
         let grouping = Grouping::of_all(by, &all, stop)?;
         let (mut open, mut fields) = (HashMap::new(), Vec::<Vec<(String, String)>>::new());
         for (number, input) in inputs.iter().enumerate() {
@@ -88,16 +88,16 @@ impl Grouping {
 }
 
 /// An input: the files whose paths have the same first part.
-struct Input<'a> {
+struct ListedInput<'a> {
     place: &'a str,
     files: Vec<(usize, &'a str)>,
     by_name: Vec<String>,
 }
 
-impl Input<'_> {
-    fn names(&self) -> Names {
+impl ListedInput<'_> {
+    fn names(&self) -> InputNames {
         let files = self.files.iter().map(|file| file.1);
-        Names::listed(self.place, files, self.by_name.clone())
+        InputNames::listed(self.place, files, self.by_name.clone())
     }
 }
 
@@ -105,15 +105,15 @@ impl Input<'_> {
 fn inputs_of<'a>(
     names: &'a [String],
     left_out: &mut Vec<(String, &'static str)>,
-) -> Vec<Input<'a>> {
+) -> Vec<ListedInput<'a>> {
     let filter = PathFilter::default().without_libraries(true, true).without_data();
-    let mut inputs: Vec<Input<'a>> = Vec::new();
+    let mut inputs: Vec<ListedInput<'a>> = Vec::new();
     let mut known = HashMap::new();
     for (at, name) in names.iter().enumerate() {
         let (place, below) = name.split_once('/').unwrap_or((name, ""));
         let at_input = *known.entry(place).or_insert(inputs.len());
         if at_input == inputs.len() {
-            inputs.push(Input { place, files: Vec::new(), by_name: Vec::new() });
+            inputs.push(ListedInput { place, files: Vec::new(), by_name: Vec::new() });
         }
         let why = match below {
             "" => PathFilter::is_data(name).then_some(LIST),

@@ -14,7 +14,7 @@ use crate::{Chunk, SourceOptions, walk};
 
 /// The names of the files of an input.
 #[derive(Debug)]
-pub(super) struct Names {
+pub(super) struct InputNames {
     /// The place of the input.
     pub place: String,
     /// Whether the input is a list of records.
@@ -105,10 +105,10 @@ pub fn parts_below<'a>(root: &str, path: &'a str) -> Vec<&'a str> {
         .collect()
 }
 
-impl Names {
-    fn new(place: String, is_dir: bool, is_on_disk: bool) -> Names {
+impl InputNames {
+    fn new(place: String, is_dir: bool, is_on_disk: bool) -> InputNames {
         let (files, by_name) = (Vec::new(), Vec::new());
-        Names { place, is_list: false, files, by_name, is_dir, is_on_disk }
+        InputNames { place, is_list: false, files, by_name, is_dir, is_on_disk }
     }
 
     /// Takes the paths of files below a place, and the paths of files skipped by name, from a list
@@ -117,8 +117,8 @@ impl Names {
         place: &str,
         files: impl Iterator<Item = &'a str>,
         by_name: Vec<String>,
-    ) -> Names {
-        let mut names = Names::new(place.to_owned(), false, false);
+    ) -> InputNames {
+        let mut names = InputNames::new(place.to_owned(), false, false);
         names.by_name = by_name;
         names.files.extend(files.map(str::to_owned));
         names.is_dir = names.is_container() && !is_archive(place);
@@ -126,8 +126,8 @@ impl Names {
     }
 
     /// Reads the names of the files of an input.
-    pub fn read(input: &Path, options: &SourceOptions, stop: &Stop) -> Result<Names> {
-        let mut names = Names::new(place_of(input).to_string(), input.is_dir(), true);
+    pub fn read(input: &Path, options: &SourceOptions, stop: &Stop) -> Result<InputNames> {
+        let mut names = InputNames::new(place_of(input).to_string(), input.is_dir(), true);
         walk::names(input, options, &mut |found| {
             match found {
                 Ok(chunk) if *chunk.path == *names.place && is_list(&chunk) => names.is_list = true,
@@ -231,7 +231,7 @@ mod tests {
     }
 
     /// Finds the core in a tree of all directories.
-    fn naive(names: &Names) -> Core<'_> {
+    fn naive(names: &InputNames) -> Core<'_> {
         let mut tree = Dir::default();
         for path in &names.files {
             let parts = parts_below(&names.place, path);
@@ -268,7 +268,7 @@ mod tests {
             let start = if is_below { "x/" } else { "x/only/" };
             let path = |parts: &Vec<&str>| format!("{start}{}", parts.join("/"));
             let files: Vec<String> = paths.iter().map(path).collect();
-            let names = Names::listed("x", files.iter().map(String::as_str), Vec::new());
+            let names = InputNames::listed("x", files.iter().map(String::as_str), Vec::new());
             prop_assert_eq!(names.core(), naive(&names));
             let has_dirs = files.iter().any(|path| path.matches('/').count() > 1);
             prop_assert_eq!(names.has_dirs(), has_dirs);

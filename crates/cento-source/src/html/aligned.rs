@@ -10,7 +10,7 @@ use html5gum::{Token, Tokenizer};
 
 /// A part of a text, with its bytes in the source.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Part<'a> {
+pub(super) struct AlignedPart<'a> {
     pub(super) text: Cow<'a, str>,
     pub(super) source: Range<usize>,
     /// Whether text and source have the same bytes.
@@ -18,19 +18,19 @@ pub(super) struct Part<'a> {
 }
 
 /// Splits the text that a tokenizer made of `source`. If alignment fails, returns a single part.
-pub(super) fn parts<'a>(text: &'a str, source: &str) -> Vec<Part<'a>> {
+pub(super) fn parts<'a>(text: &'a str, source: &str) -> Vec<AlignedPart<'a>> {
     if text == source {
-        return vec![Part { text: text.into(), source: 0..source.len(), is_same: true }];
+        return vec![AlignedPart { text: text.into(), source: 0..source.len(), is_same: true }];
     }
     let found = aligned(text, source, false).or_else(|| aligned(text, source, true));
     found.unwrap_or_else(|| {
-        vec![Part { text: text.into(), source: 0..source.len(), is_same: false }]
+        vec![AlignedPart { text: text.into(), source: 0..source.len(), is_same: false }]
     })
 }
 
 /// Aligns a text with its source, in spite of references, line ends, and characters that the
 /// standard drops or replaces. In raw text, as in `xmp`, only line ends and NULs differ.
-fn aligned<'a>(text: &'a str, source: &str, is_raw: bool) -> Option<Vec<Part<'a>>> {
+fn aligned<'a>(text: &'a str, source: &str, is_raw: bool) -> Option<Vec<AlignedPart<'a>>> {
     /// An end tag without a name, which is dropped.
     const EMPTY_END_TAG: &str = "</>";
     let (mut parts, mut in_text, mut at) = (Vec::new(), 0, 0);
@@ -74,7 +74,7 @@ fn aligned<'a>(text: &'a str, source: &str, is_raw: bool) -> Option<Vec<Part<'a>
         };
         if len > 0 {
             let text = Cow::Borrowed(&text[in_text..in_text + len]);
-            parts.push(Part { text, source: at..at + source_len, is_same });
+            parts.push(AlignedPart { text, source: at..at + source_len, is_same });
         }
         (in_text, at) = (in_text + len, at + source_len);
     }

@@ -9,10 +9,10 @@ use super::encoding::declared;
 use super::hidden::hidden_in;
 use super::{joined, pieces};
 use crate::charset::{self, EncodingLabel};
-use crate::extracted::Extracted;
+use crate::extracted::ExtractedText;
 
 /// Returns the text of the body of a page, such as a chapter of an e-book.
-pub fn body_of(bytes: &[u8]) -> Extracted {
+pub fn body_of(bytes: &[u8]) -> ExtractedText {
     let label = declared(bytes);
     let label = EncodingLabel::of(None, label.as_deref()).believed(bytes);
     let page = charset::decode(bytes, label).text;
@@ -25,7 +25,7 @@ pub fn body_of(bytes: &[u8]) -> Extracted {
     let body = &page[body..];
     let pieces = pieces(body);
     let (text, _) = joined(body, &pieces);
-    Extracted { text, hidden: hidden_in(&pieces), ..Extracted::default() }
+    ExtractedText { text, hidden: hidden_in(&pieces), ..ExtractedText::default() }
 }
 
 /// The beginning of the body of a page.

@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use super::place::PlaceInPage;
-use super::{Piece, Place};
+use super::{PagePiece, TagPlace};
 
 /// Tags within a paragraph of this number of words cost nothing. With 15 to 30, pages are read
 /// alike, and better than with any cost (docs/DESIGN.md).
@@ -29,31 +29,32 @@ const MENU_BLOCKS: usize = 2;
 /// Makes tags within long paragraphs cost nothing. In an edition, every word may be a link to a
 /// dictionary, and in OCR output, every word may have a position. A menu has few words, so it still
 /// pays for its tags.
-pub fn free_paragraphs(pieces: &mut [Piece]) {
-    let is_end =
-        |piece: &Piece| matches!(piece, Piece::Tag { place: Place::BlockEnd | Place::CellEnd, .. });
+pub fn free_paragraphs(pieces: &mut [PagePiece]) {
+    let is_end = |piece: &PagePiece| {
+        matches!(piece, PagePiece::Tag { place: TagPlace::BlockEnd | TagPlace::CellEnd, .. })
+    };
     for paragraph in pieces.split_mut(is_end) {
         if words_of(paragraph) < PARAGRAPH_WORDS_MIN {
             continue;
         }
         for piece in paragraph {
-            if let Piece::Tag { place: Place::Line | Place::LineEnd, cost, .. } = piece {
+            if let PagePiece::Tag { place: TagPlace::Line | TagPlace::LineEnd, cost, .. } = piece {
                 *cost = 0;
             }
         }
     }
 }
 
-fn words_of(pieces: &[Piece]) -> i64 {
+fn words_of(pieces: &[PagePiece]) -> i64 {
     let words = pieces.iter().map(|piece| match piece {
-        Piece::Text { words, .. } => *words,
-        Piece::Tag { .. } | Piece::Hidden(_) => 0,
+        PagePiece::Text { words, .. } => *words,
+        PagePiece::Tag { .. } | PagePiece::Hidden(_) => 0,
     });
     words.sum()
 }
 
 /// Removes all pieces outside of the content.
-pub fn keep_content(pieces: &mut Vec<Piece>) {
+pub fn keep_content(pieces: &mut Vec<PagePiece>) {
     let blocks = blocks(pieces);
     let core = core(pieces);
     let mut kept: Vec<bool> = blocks
@@ -91,12 +92,12 @@ pub fn keep_content(pieces: &mut Vec<Piece>) {
             range += 1;
         }
         let is_kept = ranges.get(range).is_some_and(|range| range.start <= here);
-        is_kept || ((start..end).contains(&here) && !matches!(piece, Piece::Text { .. }))
+        is_kept || ((start..end).contains(&here) && !matches!(piece, PagePiece::Text { .. }))
     });
 }
 
 /// A paragraph, a table row, or another stretch of a page between block tags.
-struct Block {
+struct ContentBlock {
     at: Range<usize>,
     words: i64,
     /// The number of words in links.
@@ -107,7 +108,7 @@ struct Block {
     place: PlaceInPage,
 }
 
-impl Block {
+impl ContentBlock {
     fn is_menu(&self) -> bool {
         let is_of_links = self.links * 2 >= self.words && self.words < PARAGRAPH_WORDS_MIN;
         self.is_beside || self.is_title || is_of_links
@@ -119,15 +120,16 @@ impl Block {
 }
 
 /// Returns the blocks of a page, without blocks that have no words.
-fn blocks(pieces: &[Piece]) -> Vec<Block> {
+fn blocks(pieces: &[PagePiece]) -> Vec<ContentBlock> {
     let mut blocks = Vec::new();
     let mut start = 0;
-    let is_end = |piece: &Piece| matches!(piece, Piece::Tag { place: Place::BlockEnd, .. });
+    let is_end =
+        |piece: &PagePiece| matches!(piece, PagePiece::Tag { place: TagPlace::BlockEnd, .. });
     for block in pieces.split(is_end) {
         let at = start..start + block.len();
         start = at.end + 1;
         let texts = block.iter().filter_map(|piece| match piece {
-            Piece::Text { words, place, .. } if *words > 0 => Some((*words, *place)),
+            PagePiece::Text { words, place, .. } if *words > 0 => Some((*words, *place)),
             _ => None,
         });
         let Some((_, place)) = texts.clone().next() else { continue };
@@ -135,20 +137,20 @@ fn blocks(pieces: &[Piece]) -> Vec<Block> {
         let links = texts.clone().filter(|(_, place)| place.is_link).map(|(words, _)| words).sum();
         let is_beside = texts.clone().all(|(_, place)| place.is_beside);
         let is_title = texts.clone().all(|(_, place)| place.is_title);
-        blocks.push(Block { at, words, links, is_beside, is_title, place });
+        blocks.push(ContentBlock { at, words, links, is_beside, is_title, place });
     }
     blocks
 }
 
 /// Returns the range with the maximum sum. Among equals, the first and longest range wins.
-fn core(pieces: &[Piece]) -> Range<usize> {
+fn core(pieces: &[PagePiece]) -> Range<usize> {
     let (mut best, mut best_sum) = (0..0, 0);
     let (mut start, mut sum) = (0, 0);
     for (at, piece) in pieces.iter().enumerate() {
         sum += match piece {
-            Piece::Text { words, place, .. } if !place.is_beside && !place.is_title => *words,
-            Piece::Tag { cost, .. } => -cost,
-            Piece::Text { .. } | Piece::Hidden(_) => 0,
+            PagePiece::Text { words, place, .. } if !place.is_beside && !place.is_title => *words,
+            PagePiece::Tag { cost, .. } => -cost,
+            PagePiece::Text { .. } | PagePiece::Hidden(_) => 0,
         };
         if sum < 0 {
             (start, sum) = (at + 1, 0);
@@ -160,12 +162,12 @@ fn core(pieces: &[Piece]) -> Range<usize> {
 }
 
 /// Keeps the articles around the core, or else the `main` element.
-fn keep_article(kept: &mut [bool], blocks: &[Block], core: &[Piece]) {
+fn keep_article(kept: &mut [bool], blocks: &[ContentBlock], core: &[PagePiece]) {
     let words = words_of(core);
     let within = |element: fn(&PlaceInPage) -> Option<usize>| {
         let mut within: HashMap<usize, i64> = HashMap::new();
         for piece in core {
-            if let Piece::Text { words, place, .. } = piece
+            if let PagePiece::Text { words, place, .. } = piece
                 && let Some(number) = element(place)
             {
                 *within.entry(number).or_default() += words;
@@ -185,7 +187,7 @@ fn keep_article(kept: &mut [bool], blocks: &[Block], core: &[Piece]) {
 }
 
 /// Keeps the text before and after the core, up to a menu.
-fn keep_around(kept: &mut [bool], blocks: &[Block], core: &Range<usize>) {
+fn keep_around(kept: &mut [bool], blocks: &[ContentBlock], core: &Range<usize>) {
     let first = blocks.partition_point(|block| block.at.end <= core.start);
     let last = blocks.partition_point(|block| block.at.start < core.end);
     let mut keep = |order: &mut dyn Iterator<Item = usize>| {

@@ -1,7 +1,7 @@
 //! The format of web pages.
 
 use super::text_of;
-use crate::extracted::Extracted;
+use crate::extracted::ExtractedText;
 use crate::format::{FileFormat, Markup, TextOf};
 use crate::xml::root;
 
@@ -23,7 +23,7 @@ pub static FORMAT: FileFormat = FileFormat {
         named_begins: Some(b"<"),
         text_of: TextOf::Bytes(|bytes, options| {
             let (text, origins, hidden) = text_of(bytes, options.label(), options.html)?;
-            Ok((Extracted { text, hidden, ..Extracted::default() }, origins))
+            Ok((ExtractedText { text, hidden, ..ExtractedText::default() }, origins))
         }),
         has_source: true,
     }),

@@ -7,7 +7,7 @@
 
 use html5gum::StartTag;
 
-use super::{HIDDEN, Piece, WITHIN_LINES};
+use super::{HIDDEN, PagePiece, WITHIN_LINES};
 
 /// Elements without an end tag.
 pub(super) const VOID: [&[u8]; 14] = [
@@ -213,7 +213,7 @@ fn is_without_size<'a>(value: &dyn Fn(&str) -> Option<&'a str>) -> bool {
 
 /// Returns the number of letters of an article that only the page's data for search engines
 /// (JSON-LD) contains, or 0 if the page itself shows as many words.
-pub fn article_in_data(page: &str, pieces: &[Piece]) -> usize {
+pub fn article_in_data(page: &str, pieces: &[PagePiece]) -> usize {
     const ARTICLE: &[u8] = b"\"articleBody\"";
     let Some(at) = memchr::memmem::find(page.as_bytes(), ARTICLE) else { return 0 };
     let rest = page[at + ARTICLE.len()..].trim_start();
@@ -221,8 +221,8 @@ pub fn article_in_data(page: &str, pieces: &[Piece]) -> usize {
     let mut values = serde_json::Deserializer::from_str(rest).into_iter::<String>();
     let Some(Ok(article)) = values.next() else { return 0 };
     let shown = pieces.iter().map(|piece| match piece {
-        Piece::Text { words, .. } => *words,
-        Piece::Tag { .. } | Piece::Hidden(_) => 0,
+        PagePiece::Text { words, .. } => *words,
+        PagePiece::Tag { .. } | PagePiece::Hidden(_) => 0,
     });
     match super::words(&article) > shown.sum() {
         true => article.chars().filter(|c| !c.is_whitespace()).count(),
@@ -231,10 +231,10 @@ pub fn article_in_data(page: &str, pieces: &[Piece]) -> usize {
 }
 
 /// Returns the total number of invisible characters.
-pub fn hidden_in(pieces: &[Piece]) -> usize {
+pub fn hidden_in(pieces: &[PagePiece]) -> usize {
     let hidden = pieces.iter().map(|piece| match piece {
-        Piece::Hidden(letters) => *letters,
-        Piece::Text { .. } | Piece::Tag { .. } => 0,
+        PagePiece::Hidden(letters) => *letters,
+        PagePiece::Text { .. } | PagePiece::Tag { .. } => 0,
     });
     hidden.sum()
 }

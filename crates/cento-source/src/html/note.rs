@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use html5gum::{SpanBound, StartTag};
 
-use super::{Piece, Place};
+use super::{PagePiece, TagPlace};
 
 /// Follows the tags of a page.
 #[derive(Default)]
@@ -73,7 +73,7 @@ const LINK_CHARS_MAX: usize = 6;
 const VERSES_MIN: usize = 3;
 
 /// Removes the marks of notes and the numbers of verses.
-pub fn drop_marks(pieces: &mut [Piece]) {
+pub fn drop_marks(pieces: &mut [PagePiece]) {
     if !pieces.iter().any(is_raised) {
         return;
     }
@@ -82,14 +82,14 @@ pub fn drop_marks(pieces: &mut [Piece]) {
     while let Some(start) = pieces[at..].iter().position(is_raised).map(|found| at + found) {
         let raised = raised_from(pieces, start);
         at = raised.end;
-        let mark = Mark::of(pieces, raised.clone());
+        let mark = NoteMark::of(pieces, raised.clone());
         match mark.number {
             Some(number) if mark.begins_word() => verses.push((number, raised)),
             _ if mark.is_of_note() => {
                 let end = if mark.after.is_some_and(char::is_alphanumeric) {
-                    Place::WordEnd
+                    TagPlace::WordEnd
                 } else {
-                    Place::Line
+                    TagPlace::Line
                 };
                 remove(pieces, raised, end);
             }
@@ -98,21 +98,24 @@ pub fn drop_marks(pieces: &mut [Piece]) {
     }
     let counts_up = verses.windows(2).filter(|pair| pair[0].0 + 1 == pair[1].0).count();
     if verses.len() >= VERSES_MIN && counts_up * 2 >= verses.len() {
-        verses.into_iter().for_each(|(_, raised)| remove(pieces, raised, Place::Line));
+        verses.into_iter().for_each(|(_, raised)| remove(pieces, raised, TagPlace::Line));
     }
 }
 
-fn is_raised(piece: &Piece) -> bool {
-    matches!(piece, Piece::Text { place, .. } if place.is_raised)
+fn is_raised(piece: &PagePiece) -> bool {
+    matches!(piece, PagePiece::Text { place, .. } if place.is_raised)
 }
 
 /// Returns whether a piece is within a line of text and has no words.
-fn is_inline(piece: &Piece) -> bool {
-    matches!(piece, Piece::Tag { place: Place::Line | Place::WordEnd, .. } | Piece::Hidden(_))
+fn is_inline(piece: &PagePiece) -> bool {
+    matches!(
+        piece,
+        PagePiece::Tag { place: TagPlace::Line | TagPlace::WordEnd, .. } | PagePiece::Hidden(_)
+    )
 }
 
 /// Returns the range of pieces from a raised text to the end of its mark.
-fn raised_from(pieces: &[Piece], start: usize) -> Range<usize> {
+fn raised_from(pieces: &[PagePiece], start: usize) -> Range<usize> {
     let mut end = start + 1;
     for (at, piece) in pieces.iter().enumerate().skip(start + 1) {
         if is_raised(piece) {
@@ -125,19 +128,19 @@ fn raised_from(pieces: &[Piece], start: usize) -> Range<usize> {
 }
 
 /// Removes a mark and the spaces around the mark. The word before the mark ends with `end`.
-fn remove(pieces: &mut [Piece], range: Range<usize>, end: Place) {
+fn remove(pieces: &mut [PagePiece], range: Range<usize>, end: TagPlace) {
     let before = pieces[..range.start].iter().rev().take_while(|piece| is_inline(piece)).count();
     for piece in &mut pieces[range.start - before..range.end] {
         match piece {
-            Piece::Text { .. } => *piece = Piece::Tag { place: end, cost: 0 },
-            Piece::Tag { place, .. } if *place == Place::WordEnd => *place = end,
+            PagePiece::Text { .. } => *piece = PagePiece::Tag { place: end, cost: 0 },
+            PagePiece::Tag { place, .. } if *place == TagPlace::WordEnd => *place = end,
             _ => {}
         }
     }
 }
 
 /// A raised text with its surroundings.
-struct Mark {
+struct NoteMark {
     text: String,
     is_link: bool,
     /// The number, if the text is only a number.
@@ -149,11 +152,11 @@ struct Mark {
     after: Option<char>,
 }
 
-impl Mark {
-    fn of(pieces: &[Piece], range: Range<usize>) -> Mark {
+impl NoteMark {
+    fn of(pieces: &[PagePiece], range: Range<usize>) -> NoteMark {
         let (mut text, mut is_link) = (String::new(), false);
         for piece in &pieces[range.clone()] {
-            if let Piece::Text { text: raised, place, .. } = piece {
+            if let PagePiece::Text { text: raised, place, .. } = piece {
                 text.push_str(raised);
                 is_link |= place.is_link;
             }
@@ -163,7 +166,7 @@ impl Mark {
         let after = text_of(pieces[range.end..].iter());
         let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
         let letters = before.chars().rev().take_while(|c| c.is_alphabetic()).count();
-        Mark {
+        NoteMark {
             number: text.parse().ok().filter(|_| is_number && text.len() <= 3),
             text,
             is_link,
@@ -206,9 +209,9 @@ impl Mark {
 }
 
 /// Returns the nearest text in the line, or an empty text if the line ends first.
-fn text_of<'a>(mut pieces: impl Iterator<Item = &'a Piece>) -> &'a str {
+fn text_of<'a>(mut pieces: impl Iterator<Item = &'a PagePiece>) -> &'a str {
     match pieces.find(|piece| !is_inline(piece)) {
-        Some(Piece::Text { text, .. }) => text,
+        Some(PagePiece::Text { text, .. }) => text,
         _ => "",
     }
 }

@@ -5,7 +5,7 @@ use std::io::Seek;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use super::Reader;
+use super::WalkReader;
 #[cfg(not(feature = "archives"))]
 use crate::PACKAGE;
 #[cfg(feature = "archives")]
@@ -30,7 +30,7 @@ const ZIP: &str = ".zip";
 const ZIP_DOCUMENTS: [&str; 10] =
     [".docx", ".docm", ".dotx", ".pptx", ".pptm", ".ppsx", ".odt", ".odp", ".ott", ".epub"];
 
-impl Reader<'_> {
+impl WalkReader<'_> {
     /// Reads a zip file: an archive, or a document.
     #[cfg(feature = "archives")]
     pub(super) fn zip(

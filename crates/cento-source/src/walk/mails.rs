@@ -5,7 +5,7 @@ use std::io;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use super::Reader;
+use super::WalkReader;
 #[cfg(feature = "mail")]
 use super::{ARCHIVES_MAX, Within};
 use crate::bytes::Source;
@@ -16,7 +16,7 @@ use crate::{Chunk, ChunkKind, EMPTY, Html, too_long, unread};
 #[cfg(feature = "mail")]
 use cento::Error;
 
-impl Reader<'_> {
+impl WalkReader<'_> {
     /// Reads a mail, whose attachments are read as files.
     #[cfg(feature = "mail")]
     pub(super) fn mail(&mut self, place: &Arc<str>, source: Source<'_>) -> ControlFlow<()> {

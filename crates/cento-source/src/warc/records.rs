@@ -32,7 +32,7 @@ pub struct Records<R> {
 }
 
 /// What comes next in a stream.
-pub enum Found {
+pub enum StreamRecord {
     /// The head of a record.
     Head(Vec<u8>),
     /// As many bytes as belong to no record.
@@ -64,29 +64,29 @@ impl<R: Read> Records<R> {
     ///
     /// # Errors
     /// When the stream cannot be read further.
-    pub fn find_head(&mut self) -> io::Result<Found> {
+    pub fn find_head(&mut self) -> io::Result<StreamRecord> {
         if let Some(defect) = self.defect.take() {
-            return Ok(Found::Defect(defect));
+            return Ok(StreamRecord::Defect(defect));
         }
         let mut gap = 0;
         loop {
             let begins_line = self.begins_line;
             let line = match self.piece() {
                 Ok(line) => line,
-                Err(error) => return self.damage(error).map(Found::Defect),
+                Err(error) => return self.damage(error).map(StreamRecord::Defect),
             };
             let is_head = begins_line && is_head(&line, self.kind);
             if (line.is_empty() || is_head) && gap > 0 {
                 self.put_back(line);
-                return Ok(Found::Gap(gap));
+                return Ok(StreamRecord::Gap(gap));
             }
             if line.is_empty() {
-                return Ok(Found::End);
+                return Ok(StreamRecord::End);
             }
             if is_head {
                 return match self.rest_of_head(line) {
-                    Ok(head) => Ok(Found::Head(head)),
-                    Err(error) => self.damage(error).map(Found::Defect),
+                    Ok(head) => Ok(StreamRecord::Head(head)),
+                    Err(error) => self.damage(error).map(StreamRecord::Defect),
                 };
             }
             // Empty lines stand between records.

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use super::{Element, Format, Out, Rule, walk};
-use crate::extracted::Extracted;
+use crate::extracted::ExtractedText;
 
 /// The element with the reading order, since version 4.3.
 const ORDER: &str = "ReadingOrder";
@@ -18,14 +18,14 @@ struct Alto {
     /// The position of each element in the reading order.
     order: HashMap<String, usize>,
     /// Blocks to be sorted by the reading order.
-    blocks: Vec<Block>,
+    blocks: Vec<AltoBlock>,
     /// The number of pages begun.
     pages: usize,
     /// Whether the first part of a broken word supplied the whole word.
     is_read: bool,
 }
 
-pub fn text_of(xml: &str) -> Extracted {
+pub fn text_of(xml: &str) -> ExtractedText {
     let mut out = Out::default();
     let is_ordered = memchr::memmem::find(xml.as_bytes(), ORDER.as_bytes()).is_some();
     let mut alto = Alto { is_ordered, ..Alto::default() };
@@ -35,7 +35,7 @@ pub fn text_of(xml: &str) -> Extracted {
 }
 
 /// A block of text.
-struct Block {
+struct AltoBlock {
     id: String,
     page: usize,
     text: String,
@@ -54,7 +54,7 @@ impl Format for Alto {
             "TextBlock" => {
                 if self.is_ordered {
                     let id = element.attribute("ID").unwrap_or_default();
-                    self.blocks.push(Block { id, page: self.pages, text: String::new() });
+                    self.blocks.push(AltoBlock { id, page: self.pages, text: String::new() });
                     out.begin();
                 }
                 Rule::Block
@@ -102,7 +102,7 @@ impl Alto {
     /// Writes the blocks in the reading order, then blocks that the order lacks.
     fn write(self, out: &mut Out) {
         let (order, mut blocks) = (self.order, self.blocks);
-        let place = |block: &Block| order.get(&block.id).copied().unwrap_or(usize::MAX);
+        let place = |block: &AltoBlock| order.get(&block.id).copied().unwrap_or(usize::MAX);
         blocks.sort_by_key(|block| (block.page, place(block)));
         let mut page = 1;
         for block in blocks {

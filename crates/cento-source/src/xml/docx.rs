@@ -3,7 +3,7 @@
 use super::package::Package;
 use super::word::Word;
 use super::{Out, walk};
-use crate::extracted::Extracted;
+use crate::extracted::ExtractedText;
 use crate::html;
 
 /// Maximum nesting of documents in documents, counting the outermost.
@@ -16,11 +16,11 @@ const BESIDE: [&str; 5] = ["footnotes", "endnotes", "diagramData", "header", "fo
 ///
 /// # Errors
 /// When it cannot be read, with the reason as a clause.
-pub fn text_of(bytes: &[u8]) -> Result<Extracted, String> {
+pub fn text_of(bytes: &[u8]) -> Result<ExtractedText, String> {
     at_depth(&mut Package::open(bytes)?, 1)
 }
 
-fn at_depth(package: &mut Package<'_>, depth: usize) -> Result<Extracted, String> {
+fn at_depth(package: &mut Package<'_>, depth: usize) -> Result<ExtractedText, String> {
     let main = package.relations("");
     let main = main.into_values().find(|relation| relation.kind == "officeDocument");
     let main = main.map_or_else(|| "word/document.xml".to_owned(), |relation| relation.target);
@@ -61,7 +61,7 @@ fn at_depth(package: &mut Package<'_>, depth: usize) -> Result<Extracted, String
             Err(why) => Some(why),
         };
         missing = missing.or(damage);
-        let Extracted { text, hidden, .. } = part_out.finish(None);
+        let ExtractedText { text, hidden, .. } = part_out.finish(None);
         if !read.contains(&text) {
             out.hidden += hidden;
             out.aside(text.clone());
@@ -72,7 +72,7 @@ fn at_depth(package: &mut Package<'_>, depth: usize) -> Result<Extracted, String
 }
 
 /// Returns the text of an embedded file: a web page, plain text, or a further document.
-fn embedded(package: &mut Package<'_>, part: &str, depth: usize) -> Result<Extracted, String> {
+fn embedded(package: &mut Package<'_>, part: &str, depth: usize) -> Result<ExtractedText, String> {
     let bytes = package.part(part)?;
     let name = part.to_ascii_lowercase();
     if bytes.starts_with(b"PK\x03\x04") {
@@ -86,7 +86,7 @@ fn embedded(package: &mut Package<'_>, part: &str, depth: usize) -> Result<Extra
     }
     if name.ends_with(".txt") {
         let text = crate::charset::decode(&bytes, None).text.into_owned();
-        return Ok(Extracted { text, ..Extracted::default() });
+        return Ok(ExtractedText { text, ..ExtractedText::default() });
     }
     #[cfg(feature = "office")]
     if bytes.starts_with(b"{\\rtf") {

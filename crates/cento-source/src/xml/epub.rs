@@ -7,14 +7,14 @@ use std::collections::{HashMap, HashSet};
 
 use super::package::{Package, resolved};
 use super::{Element, Format, Out, Rule, walk};
-use crate::extracted::Extracted;
+use crate::extracted::ExtractedText;
 use crate::html;
 
 /// Returns the text of an e-book.
 ///
 /// # Errors
 /// When it cannot be read, with the reason as a clause.
-pub fn text_of(bytes: &[u8]) -> Result<Extracted, String> {
+pub fn text_of(bytes: &[u8]) -> Result<ExtractedText, String> {
     let package = &mut Package::open(bytes)?;
     let mut container = Opf::default();
     walk(&package.xml("META-INF/container.xml")?, &mut container, &mut Out::default());
@@ -46,7 +46,7 @@ pub fn text_of(bytes: &[u8]) -> Result<Extracted, String> {
         }
     }
     chapters.retain(|chapter| !chapter.is_empty());
-    Ok(Extracted { text: chapters.join("\n\n"), missing, hidden })
+    Ok(ExtractedText { text: chapters.join("\n\n"), missing, hidden })
 }
 
 /// The tables that lead from the container file to the chapters.

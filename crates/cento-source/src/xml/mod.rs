@@ -29,7 +29,7 @@ mod zipped;
 use quick_xml::events::{BytesStart, Event};
 
 use crate::charset::EncodingLabel;
-use crate::extracted::Extracted;
+use crate::extracted::ExtractedText;
 use crate::format::{FileFormat, Markup, TextOf};
 use crate::html;
 
@@ -146,7 +146,7 @@ fn decoded(text: &str) -> String {
 ///
 /// # Errors
 /// When its encoding is unknown, or it has no text, with the reason as a clause.
-fn text_of(bytes: &[u8], label: EncodingLabel<'_>) -> Result<Extracted, String> {
+fn text_of(bytes: &[u8], label: EncodingLabel<'_>) -> Result<ExtractedText, String> {
     let xml = html::decoded_xml(bytes, label)?;
     Ok(match kind(bytes) {
         Some(Kind::Tei) => tei::text_of(&xml),
@@ -166,7 +166,7 @@ fn text_of(bytes: &[u8], label: EncodingLabel<'_>) -> Result<Extracted, String> 
 /// # Errors
 /// When it cannot be read, with the reason as a clause.
 #[cfg(feature = "documents")]
-pub fn text_of_zip(bytes: &[u8]) -> Result<Extracted, String> {
+pub fn text_of_zip(bytes: &[u8]) -> Result<ExtractedText, String> {
     let mut package = package::Package::open(bytes)?;
     if package.has("[Content_Types].xml") || package.has("word/document.xml") {
         let has = |dir: &str| !package.names(dir).is_empty();
@@ -312,7 +312,7 @@ mod tests {
     fn text_before_damage_is_read_and_the_damage_is_named() {
         let tei = |rest: &str| {
             let xml = format!("<TEI xmlns='http://www.tei-c.org/ns/1.0'><text>{rest}");
-            let Extracted { text, missing, .. } =
+            let ExtractedText { text, missing, .. } =
                 text_of(xml.as_bytes(), EncodingLabel::Missing).unwrap();
             (text, missing.unwrap_or_default())
         };

@@ -6,7 +6,7 @@
 
 use super::styles::{Look, Styles};
 use super::{Element, Format, Out, Rule, walk};
-use crate::extracted::Extracted;
+use crate::extracted::ExtractedText;
 
 /// Elements outside the text of the document.
 const SKIPPED: [&str; 17] = [
@@ -47,7 +47,7 @@ pub struct Odf {
 }
 
 /// Returns the text of a document in a single XML file.
-pub fn text_of_file(xml: &str) -> Extracted {
+pub fn text_of_file(xml: &str) -> ExtractedText {
     let (mut odf, mut out) = (Odf::default(), Out::default());
     let missing = walk(xml, &mut odf, &mut out);
     out.finish(missing)
@@ -58,7 +58,7 @@ pub fn text_of_file(xml: &str) -> Extracted {
 /// # Errors
 /// When it cannot be read, with the reason as a clause.
 #[cfg(feature = "documents")]
-pub fn text_of(bytes: &[u8]) -> Result<Extracted, String> {
+pub fn text_of(bytes: &[u8]) -> Result<ExtractedText, String> {
     let mut package = super::package::Package::open(bytes)?;
     let manifest = package.xml("META-INF/manifest.xml").unwrap_or_default();
     if manifest.contains("encryption-data") {

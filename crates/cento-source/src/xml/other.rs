@@ -8,7 +8,7 @@
 use std::collections::HashMap;
 
 use super::{Element, Format, Out, Rule, local, walk};
-use crate::extracted::Extracted;
+use crate::extracted::ExtractedText;
 use crate::html::{Html, text_of_page};
 
 /// Elements outside the text in any vocabulary.
@@ -79,12 +79,12 @@ const DESCRIPTIONS: [(&[&str], &[&str]); 8] = [
 ///
 /// # Errors
 /// When its elements hold no text, as a clause.
-pub fn text_of(xml: &str) -> Result<Extracted, String> {
+pub fn text_of(xml: &str) -> Result<ExtractedText, String> {
     let mut survey = Survey::default();
     if walk(xml, &mut survey, &mut Out::default()).is_some() {
         // The file only resembles XML. A page is read more tolerantly.
         let (text, _, hidden) = text_of_page(xml, Html::All);
-        return Ok(Extracted { text, hidden, missing: None });
+        return Ok(ExtractedText { text, hidden, missing: None });
     }
     let (mut other, mut out) = (Other::of(survey), Out::default());
     let missing = walk(xml, &mut other, &mut out);
@@ -100,22 +100,22 @@ pub fn text_of(xml: &str) -> Result<Extracted, String> {
 /// The places of elements, by their names.
 #[derive(Default)]
 struct Survey {
-    open: Vec<Content>,
+    open: Vec<ElementContent>,
     /// How often elements of a name are among words, and elsewhere.
-    counts: HashMap<String, Counts>,
+    counts: HashMap<String, ElementCounts>,
     /// The name of the root.
     root: String,
 }
 
 /// The contents of an open element.
 #[derive(Default)]
-struct Content {
+struct ElementContent {
     has_words: bool,
     elements: HashMap<String, usize>,
 }
 
 #[derive(Default)]
-struct Counts {
+struct ElementCounts {
     among_words: usize,
     elsewhere: usize,
 }
@@ -128,12 +128,12 @@ impl Format for Survey {
         if let Some(around) = self.open.last_mut() {
             *around.elements.entry(element.name.to_owned()).or_default() += 1;
         }
-        self.open.push(Content::default());
+        self.open.push(ElementContent::default());
         Rule::Inline
     }
 
     fn end(&mut self, _: &str, _: usize, _: &mut Out) {
-        let Some(Content { has_words, elements }) = self.open.pop() else { return };
+        let Some(ElementContent { has_words, elements }) = self.open.pop() else { return };
         for (name, count) in elements {
             let counts = self.counts.entry(name).or_default();
             match has_words {

@@ -2,11 +2,11 @@
 
 use super::Rule;
 use crate::broken_word;
-use crate::extracted::Extracted;
+use crate::extracted::ExtractedText;
 
 /// The separator before the next character.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
-enum Gap {
+enum CharacterGap {
     #[default]
     Nothing,
     Space,
@@ -22,7 +22,7 @@ enum Gap {
 #[derive(Debug, Default)]
 struct Buffer {
     text: String,
-    gap: Gap,
+    gap: CharacterGap,
     /// The number of page ends since the last character. More than 1 means empty pages.
     pages: usize,
 }
@@ -50,12 +50,16 @@ impl Out {
         let Buffer { text: written, gap, pages } = self.buffer();
         for (at, c) in text.char_indices() {
             if c.is_whitespace() {
-                *gap = if *gap == Gap::Glue { Gap::Glue } else { (*gap).max(Gap::Space) };
+                *gap = if *gap == CharacterGap::Glue {
+                    CharacterGap::Glue
+                } else {
+                    (*gap).max(CharacterGap::Space)
+                };
                 continue;
             }
             let gap = std::mem::take(gap);
             let pages = std::mem::take(pages);
-            if gap == Gap::PrintedLine
+            if gap == CharacterGap::PrintedLine
                 && let Some(begun) = broken_word::begun(written, &text[at..])
             {
                 written.truncate(begun.len());
@@ -63,14 +67,14 @@ impl Out {
                 continue;
             }
             let separator = match gap {
-                Gap::Page => "\u{c}",
+                CharacterGap::Page => "\u{c}",
                 _ if written.is_empty() => "",
-                Gap::Nothing | Gap::Glue => "",
-                Gap::Space => " ",
-                Gap::Line | Gap::PrintedLine => "\n",
-                Gap::Block => "\n\n",
+                CharacterGap::Nothing | CharacterGap::Glue => "",
+                CharacterGap::Space => " ",
+                CharacterGap::Line | CharacterGap::PrintedLine => "\n",
+                CharacterGap::Block => "\n\n",
             };
-            let times = if gap == Gap::Page { pages } else { 1 };
+            let times = if gap == CharacterGap::Page { pages } else { 1 };
             written.extend(std::iter::repeat_n(separator, times));
             written.push(c);
         }
@@ -88,40 +92,40 @@ impl Out {
         }
     }
 
-    fn separate(&mut self, by: Gap) {
+    fn separate(&mut self, by: CharacterGap) {
         let gap = &mut self.buffer().gap;
-        let is_glued = *gap == Gap::Glue && by <= Gap::PrintedLine;
+        let is_glued = *gap == CharacterGap::Glue && by <= CharacterGap::PrintedLine;
         *gap = match *gap {
-            Gap::Glue if is_glued => Gap::Glue,
-            Gap::Glue => by,
+            CharacterGap::Glue if is_glued => CharacterGap::Glue,
+            CharacterGap::Glue => by,
             gap => gap.max(by),
         };
     }
 
     /// Ensures white space between words.
     pub fn space(&mut self) {
-        self.separate(Gap::Space);
+        self.separate(CharacterGap::Space);
     }
 
     /// Ends the current line.
     pub fn line(&mut self) {
-        self.separate(Gap::Line);
+        self.separate(CharacterGap::Line);
     }
 
     /// Ends a line of a printed page. A hyphenated word continues on the next line.
     pub fn printed_line(&mut self) {
-        self.separate(Gap::PrintedLine);
+        self.separate(CharacterGap::PrintedLine);
     }
 
     /// Ends the current paragraph.
     pub fn block(&mut self) {
-        self.separate(Gap::Block);
+        self.separate(CharacterGap::Block);
     }
 
     /// Ends the current page.
     pub fn page(&mut self) {
         self.buffer().pages += 1;
-        self.separate(Gap::Page);
+        self.separate(CharacterGap::Page);
     }
 
     /// Removes the hyphen at the end of the text, and joins the next word.
@@ -131,7 +135,7 @@ impl Out {
         let end =
             text.trim_end_matches(['-', '\u{2010}', '\u{ad}', '\u{ac}', '=', '\u{2e17}']).len();
         text.truncate(end);
-        *gap = Gap::Glue;
+        *gap = CharacterGap::Glue;
     }
 
     /// Appends finished text with its paragraphs and lines.
@@ -190,7 +194,7 @@ impl Out {
     }
 
     /// Returns the text. `missing` describes lost parts of the file.
-    pub fn finish(mut self, missing: Option<String>) -> Extracted {
+    pub fn finish(mut self, missing: Option<String>) -> ExtractedText {
         // Damage may have left parts open.
         while !self.parts.is_empty() {
             let text = self.take();
@@ -203,6 +207,6 @@ impl Out {
             }
             text.push_str(&aside);
         }
-        Extracted { text, missing, hidden: self.hidden }
+        ExtractedText { text, missing, hidden: self.hidden }
     }
 }

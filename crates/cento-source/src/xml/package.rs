@@ -89,20 +89,20 @@ impl<'a> Package<'a> {
         let (dir, file) = part.rsplit_once('/').unwrap_or(("", part));
         let name = format!("{dir}/_rels/{file}.rels");
         let Ok(xml) = self.xml(&name) else { return Relations::new() };
-        let mut reader = Reader { dir, relations: Relations::new() };
+        let mut reader = RelationReader { dir, relations: Relations::new() };
         walk(&xml, &mut reader, &mut Out::default());
         reader.relations
     }
 }
 
 /// Reads relations from XML.
-struct Reader<'a> {
+struct RelationReader<'a> {
     /// The directory that relative targets refer to.
     dir: &'a str,
     relations: Relations,
 }
 
-impl Format for Reader<'_> {
+impl Format for RelationReader<'_> {
     fn start(&mut self, element: &Element<'_>, _: usize, _: &mut Out) -> Rule {
         let id = element.attribute("Id");
         if let (Some(id), Some(kind), Some(target)) =

@@ -7,14 +7,14 @@ use std::collections::HashMap;
 
 use super::{Element, Format, Out, Rule, walk};
 use crate::broken_word;
-use crate::extracted::Extracted;
+use crate::extracted::ExtractedText;
 
 /// Maximum nesting of elements with a text: regions may be nested. A text is moved once per level.
 const LEVELS_MAX: usize = 16;
 
 /// An element that has a text: a region, a line, a word or a sign.
-struct Open {
-    level: Level,
+struct OpenElement {
+    level: PageLevel,
     /// The nesting depth of the element.
     depth: usize,
     /// The element's own text, with the number of the reading.
@@ -26,7 +26,7 @@ struct Open {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Level {
+enum PageLevel {
     Region,
     Line,
     Word,
@@ -34,8 +34,8 @@ enum Level {
 }
 
 #[derive(Default)]
-struct Page {
-    open: Vec<Open>,
+struct PageReader {
+    open: Vec<OpenElement>,
     /// The number of the reading whose text is collected.
     reading: i64,
     /// The regions of a page: their ids and texts.
@@ -46,35 +46,35 @@ struct Page {
     order: HashMap<String, Vec<i64>>,
 }
 
-pub fn text_of(xml: &str) -> Extracted {
-    let (mut page, mut out) = (Page::default(), Out::default());
+pub fn text_of(xml: &str) -> ExtractedText {
+    let (mut page, mut out) = (PageReader::default(), Out::default());
     let missing = walk(xml, &mut page, &mut out);
     page.write(&mut out);
     out.finish(missing)
 }
 
-fn level(name: &str) -> Option<Level> {
+fn level(name: &str) -> Option<PageLevel> {
     match name {
-        "TextLine" => Some(Level::Line),
-        "Word" => Some(Level::Word),
-        "Glyph" => Some(Level::Sign),
-        name if name.ends_with("Region") => Some(Level::Region),
+        "TextLine" => Some(PageLevel::Line),
+        "Word" => Some(PageLevel::Word),
+        "Glyph" => Some(PageLevel::Sign),
+        name if name.ends_with("Region") => Some(PageLevel::Region),
         _ => None,
     }
 }
 
-impl Format for Page {
+impl Format for PageReader {
     fn start(&mut self, element: &Element<'_>, depth: usize, out: &mut Out) -> Rule {
         let index = || element.attribute("index").and_then(|index| index.parse().ok());
         if let Some(level) = level(element.name)
             && self.open.len() < LEVELS_MAX
         {
             let region = self.regions.len();
-            if level == Level::Region {
+            if level == PageLevel::Region {
                 let id = element.attribute("id").unwrap_or_default();
                 self.regions.push((id, String::new()));
             }
-            self.open.push(Open { level, depth, reading: None, parts: Vec::new(), region });
+            self.open.push(OpenElement { level, depth, reading: None, parts: Vec::new(), region });
             return Rule::Inline;
         }
         match element.name {
@@ -121,22 +121,24 @@ impl Format for Page {
     }
 }
 
-impl Page {
+impl PageReader {
     /// Passes the text of a closed element to the surrounding element.
     fn close(&mut self) {
-        let Some(Open { level, reading, parts, region, .. }) = self.open.pop() else { return };
+        let Some(OpenElement { level, reading, parts, region, .. }) = self.open.pop() else {
+            return;
+        };
         let own = reading.map(|(_, text)| text).unwrap_or_default();
         let has_parts = parts.iter().any(|part| !part.is_empty());
         let text = match level {
-            Level::Region if has_parts => joined(&parts),
-            Level::Line if own.is_empty() => parts.join(" "),
-            Level::Word if own.is_empty() => parts.concat(),
+            PageLevel::Region if has_parts => joined(&parts),
+            PageLevel::Line if own.is_empty() => parts.join(" "),
+            PageLevel::Word if own.is_empty() => parts.concat(),
             _ => own,
         };
         match self.open.last_mut() {
-            Some(around) if level != Level::Region => around.parts.push(text),
+            Some(around) if level != PageLevel::Region => around.parts.push(text),
             // A nested region follows the outer region, unless the reading order says otherwise.
-            _ if level == Level::Region => self.regions[region].1 = text,
+            _ if level == PageLevel::Region => self.regions[region].1 = text,
             _ => self.regions.push((String::new(), text)),
         }
     }

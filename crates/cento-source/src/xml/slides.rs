@@ -4,19 +4,19 @@
 
 use super::package::Package;
 use super::{Element, Format, Out, Rule, walk};
-use crate::extracted::Extracted;
+use crate::extracted::ExtractedText;
 
 /// Returns the text of a presentation.
 ///
 /// # Errors
 /// When it cannot be read, with the reason as a clause.
-pub fn text_of(bytes: &[u8]) -> Result<Extracted, String> {
+pub fn text_of(bytes: &[u8]) -> Result<ExtractedText, String> {
     let package = &mut Package::open(bytes)?;
     let main = package.relations("");
     let main = main.into_values().find(|relation| relation.kind == "officeDocument");
     let main = main.map_or_else(|| "ppt/presentation.xml".to_owned(), |relation| relation.target);
     let relations = package.relations(&main);
-    let (presentation, mut list) = (package.xml(&main)?, List::default());
+    let (presentation, mut list) = (package.xml(&main)?, SlideList::default());
     let mut missing = walk(&presentation, &mut list, &mut Out::default());
     let (mut pages, mut hidden) = (Vec::new(), 0);
     for slide in list.ids.iter().filter_map(|id| relations.get(id)) {
@@ -43,16 +43,16 @@ pub fn text_of(bytes: &[u8]) -> Result<Extracted, String> {
         hidden += page.hidden;
         pages.push(page.text);
     }
-    Ok(Extracted { text: pages.join("\u{c}"), missing, hidden })
+    Ok(ExtractedText { text: pages.join("\u{c}"), missing, hidden })
 }
 
 /// Reads the list of slides.
 #[derive(Default)]
-struct List {
+struct SlideList {
     ids: Vec<String>,
 }
 
-impl Format for List {
+impl Format for SlideList {
     fn start(&mut self, element: &Element<'_>, _: usize, _: &mut Out) -> Rule {
         if element.name == "sldId" {
             // The attribute `id` without a prefix is a number, not a relation.

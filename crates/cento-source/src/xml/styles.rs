@@ -100,13 +100,13 @@ pub fn is_white(colour: &str) -> bool {
 /// The styles of a document.
 #[derive(Debug, Default)]
 pub struct Styles {
-    by_id: HashMap<String, Style>,
+    by_id: HashMap<String, ParagraphStyle>,
     /// The style that is being read, with its id.
-    open: Option<(String, Style)>,
+    open: Option<(String, ParagraphStyle)>,
 }
 
 #[derive(Debug, Default)]
-struct Style {
+struct ParagraphStyle {
     look: Look,
     parent: Option<String>,
 }
@@ -115,14 +115,14 @@ impl Styles {
     /// Begins a style of Word.
     pub fn begin(&mut self, element: &Element<'_>) {
         let id = element.attribute("styleId").unwrap_or_default();
-        self.open = Some((id, Style::default()));
+        self.open = Some((id, ParagraphStyle::default()));
     }
 
     /// Begins a style of OpenDocument.
     pub fn begin_odf(&mut self, element: &Element<'_>) {
         let id = element.attribute("name").unwrap_or_default();
         let parent = element.attribute("parent-style-name");
-        self.open = Some((id, Style { parent, ..Style::default() }));
+        self.open = Some((id, ParagraphStyle { parent, ..ParagraphStyle::default() }));
     }
 
     /// Whether a style is being read.

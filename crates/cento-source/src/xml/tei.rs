@@ -5,7 +5,7 @@
 //! text. A word that continues on the next line is joined.
 
 use super::{Element, Format, Out, Rule, walk};
-use crate::extracted::Extracted;
+use crate::extracted::ExtractedText;
 
 /// Elements outside the reading text: descriptions, running heads, deletions, annotations of
 /// linguists.
@@ -102,7 +102,7 @@ struct Tei {
     after_word: bool,
 }
 
-pub fn text_of(xml: &str) -> Extracted {
+pub fn text_of(xml: &str) -> ExtractedText {
     let read = |reads_source| {
         let (mut tei, mut out) = (Tei { reads_source, ..Tei::default() }, Out::default());
         let missing = walk(xml, &mut tei, &mut out);

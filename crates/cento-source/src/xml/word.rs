@@ -12,7 +12,7 @@ use std::collections::HashMap;
 
 use super::styles::{Look, Styles, is_white};
 use super::{Element, Format, Out, Rule, walk};
-use crate::extracted::Extracted;
+use crate::extracted::ExtractedText;
 
 /// Elements outside the text: deletions, readings above characters, codes of fields, properties.
 const SKIPPED: [&str; 16] = [
@@ -40,7 +40,7 @@ pub struct Word {
     /// The styles of the document.
     pub styles: Styles,
     /// The texts of embedded files, by their ids.
-    pub embedded: HashMap<String, Extracted>,
+    pub embedded: HashMap<String, ExtractedText>,
     /// The looks of the open paragraphs and runs, the innermost last.
     paragraphs: Vec<Look>,
     runs: Vec<Look>,
@@ -205,7 +205,7 @@ impl Word {
     /// Adds the text of an embedded file.
     fn embed(&mut self, element: &Element<'_>, out: &mut Out) {
         let id = element.attribute("id").unwrap_or_default();
-        if let Some(Extracted { text, hidden, .. }) = self.embedded.remove(&id) {
+        if let Some(ExtractedText { text, hidden, .. }) = self.embedded.remove(&id) {
             out.push_paragraphs(&text);
             out.hidden += hidden;
         }
@@ -213,7 +213,7 @@ impl Word {
 }
 
 /// Returns the text of a document in a single XML file: Word 2003, or all parts of a .docx.
-pub fn text_of_file(xml: &str) -> Extracted {
+pub fn text_of_file(xml: &str) -> ExtractedText {
     let (mut word, mut out) = (Word::default(), Out::default());
     let missing = walk(xml, &mut Flat { word: &mut word, pass: Pass::Styles }, &mut out);
     drop(missing);

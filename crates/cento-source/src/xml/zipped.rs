@@ -3,7 +3,7 @@
 use std::io::{Cursor, Write};
 
 use super::text_of_zip;
-use crate::extracted::Extracted;
+use crate::extracted::ExtractedText;
 
 const RELATIONS: &str = "http://schemas.openxmlformats.org/officeDocument/2006/relationships";
 
@@ -65,7 +65,7 @@ fn a_word_document_is_read_with_its_notes_headers_and_embedded_parts() {
         ("word/header2.xml", &format!("<w:hdr>{}</w:hdr>", paragraph("head"))),
         ("word/comments.xml", &format!("<w:comments>{}</w:comments>", paragraph("no"))),
     ]);
-    let Extracted { text, missing, hidden } = text_of_zip(&docx).unwrap();
+    let ExtractedText { text, missing, hidden } = text_of_zip(&docx).unwrap();
     assert_eq!((&*text, hidden), ("one\n\nweb page\n\ntwo\n\nnote\n\nhead", 6));
     assert!(missing.unwrap().contains("word/chunk.bin is in a form that is not read there"));
 }
@@ -116,7 +116,7 @@ fn an_e_book_is_read_in_the_encoding_and_with_the_names_that_its_chapters_have()
             ("O/a b.xhtml", chapter),
         ])
     };
-    let Extracted { text, missing, .. } = text_of_zip(&epub("<encryption/>")).unwrap();
+    let ExtractedText { text, missing, .. } = text_of_zip(&epub("<encryption/>")).unwrap();
     assert_eq!(text, "caf\u{e9} na\u{ef}ve\nend");
     assert!(missing.unwrap().contains("O/c.xhtml"));
     let locked = "<encryption><CipherReference URI='O/a%20b.xhtml'/></encryption>";

@@ -65,7 +65,7 @@ impl ChanceLaws {
         let (mut runs, mut gapped) = (Vec::new(), Vec::new());
         for (at, query) in texts.iter().enumerate() {
             let bits = Sums::new(&model.bits(query, 2));
-            let places = Places::new(query);
+            let places = TokenPlaces::new(query);
             for document in &texts[at + 1..] {
                 let space = space(query.len(), document.len());
                 let least = log2(1.0 + document.len() as f64);
@@ -213,7 +213,7 @@ impl Sums {
 ///
 /// Places whose hashes end in the same bits form a linked list. Most passages need the places only
 /// once, and a map of lists takes ten times as long to make.
-struct Places<'a> {
+struct TokenPlaces<'a> {
     text: &'a [u64],
     /// For each ending of hashes, the first place.
     first: Vec<u32>,
@@ -224,10 +224,10 @@ struct Places<'a> {
 /// Marks the end of a list.
 const NONE: u32 = u32::MAX;
 
-impl<'a> Places<'a> {
-    fn new(text: &'a [u64]) -> Places<'a> {
+impl<'a> TokenPlaces<'a> {
+    fn new(text: &'a [u64]) -> TokenPlaces<'a> {
         let first = vec![NONE; text.len().next_power_of_two()];
-        let mut places = Places { text, first, next: vec![NONE; text.len()] };
+        let mut places = TokenPlaces { text, first, next: vec![NONE; text.len()] };
         for (at, &token) in text.iter().enumerate() {
             let (mut last, mut count) = (NONE, 0);
             for other in places.linked(token) {
@@ -284,7 +284,7 @@ impl<'a> Places<'a> {
 /// contains. The matched words of a rewritten passage may be anywhere in `hit`.
 #[must_use]
 pub fn equal_runs(text: &[u64], matched: &[Range<usize>], hit: &[u64]) -> Vec<Range<usize>> {
-    let places = Places::new(hit);
+    let places = TokenPlaces::new(hit);
     let mut runs = Vec::new();
     for range in matched {
         let mut at = range.start;
@@ -362,7 +362,7 @@ mod tests {
         for (stated, less) in [(10.0, 3.0), (1.0, 6.0)] {
             let mut observed = 0;
             for query in queries {
-                let (bits, places) = (Sums::new(&model.bits(query, 0)), Places::new(query));
+                let (bits, places) = (Sums::new(&model.bits(query, 0)), TokenPlaces::new(query));
                 observed += archive
                     .iter()
                     .filter(|document| {
@@ -417,7 +417,7 @@ mod tests {
         fn places_are_the_first_of_each_token(text in prop::collection::vec(0u64..9, 0..90)) {
             // Some tokens share an ending.
             let text: Vec<u64> = text.iter().map(|token| token * 64 / 3).collect();
-            let places = Places::new(&text);
+            let places = TokenPlaces::new(&text);
             for token in 0..200 {
                 let all = text.iter().enumerate().filter(|(_, other)| **other == token);
                 let expected: Vec<usize> = all.map(|(at, _)| at).take(PLACES_MAX).collect();
@@ -442,7 +442,7 @@ mod tests {
             }
             // If a text has a token more often, only the first places are looked up.
             let is_exact = (0..5).all(|token| one.iter().filter(|&&t| t == token).count() <= 8);
-            let found = disjoint(Places::new(&one).runs(&other), &sums, 0.0);
+            let found = disjoint(TokenPlaces::new(&one).runs(&other), &sums, 0.0);
             let found = found.first().map_or(0.0, |best| sums.of(best));
             prop_assert!(found == best || (!is_exact && found < best));
         }

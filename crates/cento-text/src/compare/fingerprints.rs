@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::align::{Chain, Chained, Genre, Match, chaining_bytes, chains, distinct, within};
+use super::align::{Chain, Genre, Match, MatchChains, chaining_bytes, chains, distinct, within};
 use super::passages::Passages;
 use super::{Passage, Unit};
 use crate::error::Result;
@@ -32,7 +32,7 @@ const PASSAGE_BYTES: usize = 2 * (size_of::<Chain>() + size_of::<Passage>());
 
 /// The signatures of a query and of a document, restricted to their shared keys.
 #[derive(Debug)]
-pub struct Shared<'a> {
+pub struct SharedKeys<'a> {
     /// The query's signature, in the order of positions.
     pub signature: &'a [Fingerprint],
     /// The distinct keys of the query's signature, ascending.
@@ -63,7 +63,7 @@ pub struct Matching {
     is_complete: bool,
 }
 
-impl Shared<'_> {
+impl SharedKeys<'_> {
     /// Selects the shared fingerprints to match, so that the number of matches is bounded.
     ///
     /// # Errors
@@ -136,7 +136,7 @@ impl Shared<'_> {
             let mut chained = match self.genre {
                 Genre::Prose => chains(&matches, GAP_TOKENS_MAX, &mut steps)?,
                 Genre::Program => {
-                    Chained::unbroken(&matches, &|a, b| self.are_next(a, b), &mut steps)?
+                    MatchChains::unbroken(&matches, &|a, b| self.are_next(a, b), &mut steps)?
                 }
             };
             let chains = distinct(std::mem::take(&mut chained.chains), &mut steps)?;
@@ -300,13 +300,21 @@ mod tests {
             }
         }
 
-        fn shared(&self) -> Shared<'_> {
+        fn shared(&self) -> SharedKeys<'_> {
             let tokens = [self.signature.len(), self.occurrences.len()].map(|len| len as u32 + 4);
             let Texts { signature, keys, occurrences } = self;
             let extent = Some(Extent::Exactly(5));
             let genre = Genre::Prose;
             let breaks = [&[][..], &[]];
-            Shared { signature, keys, occurrences, extent, tokens: tokens.into(), genre, breaks }
+            SharedKeys {
+                signature,
+                keys,
+                occurrences,
+                extent,
+                tokens: tokens.into(),
+                genre,
+                breaks,
+            }
         }
 
         fn passages(&self) -> Passages {
@@ -350,7 +358,7 @@ mod tests {
     #[test]
     fn memory_is_taken_for_as_many_matches_as_there_are() {
         let bytes = |texts: &Texts, extent| {
-            let shared = Shared { extent, ..texts.shared() };
+            let shared = SharedKeys { extent, ..texts.shared() };
             shared.passages_bytes(&shared.matching(Stop::NEVER).unwrap())
         };
         let positional = Some(Extent::Exactly(5));

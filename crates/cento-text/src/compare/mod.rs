@@ -18,7 +18,7 @@ pub mod variants;
 
 use std::ops::Range;
 
-use crate::Unseen;
+use crate::UnseenText;
 use crate::error::{Error, Result};
 use crate::overlap::Overlap;
 use crate::runtime::Stop;
@@ -27,7 +27,7 @@ use crate::similarity::Similarity;
 use crate::text::cited::cited;
 use crate::text::{Analyzer, Side, Tokens};
 pub use cento_api::{CitedPart, CompareOptions, Comparison, Origin, Passage, Unit};
-pub use fingerprints::Shared;
+pub use fingerprints::SharedKeys;
 use measure::Measure;
 use passages::tokens_in;
 pub use passages::{Passages, in_bytes};
@@ -128,7 +128,7 @@ pub fn compare_by(
         measures,
         passages: passages.found,
         complete: passages.complete,
-        unseen: [a.text, b.text].map(Unseen::of),
+        unseen: [a.text, b.text].map(UnseenText::of),
     })
 }
 

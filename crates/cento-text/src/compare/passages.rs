@@ -5,7 +5,7 @@
 use std::ops::Range;
 
 use super::align::{
-    self, Aligned, Side, TILE_TOKENS_MIN, align_prepared, breaks, similarity, within,
+    self, AlignedPassage, Side, TILE_TOKENS_MIN, align_prepared, breaks, similarity, within,
     words_by_letters,
 };
 pub use super::align::{Genre, PASSAGE_TOKENS_MIN, Prepared};
@@ -201,7 +201,7 @@ pub fn between_prepared(
     if found.is_empty() {
         let tokens = (&query.tokens.hashes[..], &document.tokens.hashes[..]);
         let breaks = [query, document].map(breaks);
-        let is_in_one_part = |aligned: &Aligned| {
+        let is_in_one_part = |aligned: &AlignedPassage| {
             within(&breaks[0], &aligned.query).is_empty()
                 && within(&breaks[1], &aligned.hit).is_empty()
         };
@@ -224,13 +224,14 @@ pub fn of_place(
     let in_query = ends.map_or(0..0, |(first, last)| first.start..last.end);
     let similarity =
         similarity(&query.tokens.hashes[in_query.clone()], &document.tokens.hashes[hit.clone()]);
-    let found = Aligned { similarity, matched, ..Aligned::unmatched(&in_query, &hit) };
+    let found =
+        AlignedPassage { similarity, matched, ..AlignedPassage::unmatched(&in_query, &hit) };
     of_texts(vec![found], true, (query, document), genre)
 }
 
 /// Converts passages of two texts to bytes, and adds their places.
 fn of_texts(
-    found: Vec<Aligned>,
+    found: Vec<AlignedPassage>,
     complete: bool,
     (query, document): (Side<'_>, Side<'_>),
     genre: Genre,
@@ -268,7 +269,7 @@ pub fn repeated(query: Side<'_>, document: Side<'_>, stop: &Stop) -> Result<Pass
 
 /// Returns a passage in bytes of both texts, with its tokens of the query.
 fn in_texts(
-    aligned: Aligned,
+    aligned: AlignedPassage,
     (query, document): (Side<'_>, Side<'_>),
     genre: Genre,
 ) -> (Passage, Range<u32>) {
@@ -287,9 +288,9 @@ fn in_texts(
 /// is not. The place must satisfy `is_passage`.
 fn whole(
     (query, document): (&[u64], &[u64]),
-    is_passage: &dyn Fn(&Aligned) -> bool,
+    is_passage: &dyn Fn(&AlignedPassage) -> bool,
     stop: &Stop,
-) -> Result<Option<Aligned>> {
+) -> Result<Option<AlignedPassage>> {
     let is_in_document = query.len() <= document.len();
     let (short, long) = if is_in_document { (query, document) } else { (document, query) };
     if short.is_empty() {
@@ -299,7 +300,7 @@ fn whole(
         stop.check_at(at)?;
         if window == short {
             let (query, hit) = if is_in_document { (0, at) } else { (at, 0) };
-            let found = Aligned::run(query, hit, short.len());
+            let found = AlignedPassage::run(query, hit, short.len());
             if is_passage(&found) {
                 return Ok(Some(found));
             }

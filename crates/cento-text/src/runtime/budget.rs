@@ -15,12 +15,12 @@ use std::time::Duration;
 /// A number of bytes, and how many of the bytes are taken.
 #[derive(Debug)]
 pub struct ByteBudget {
-    state: Mutex<State>,
+    state: Mutex<BudgetState>,
     changed: Condvar,
 }
 
 #[derive(Debug)]
-struct State {
+struct BudgetState {
     bytes_max: usize,
     bytes: usize,
     is_closed: bool,
@@ -44,12 +44,17 @@ impl ByteBudget {
     /// Creates a budget of `bytes_max` bytes.
     #[must_use]
     pub fn new(bytes_max: usize) -> Arc<ByteBudget> {
-        let state =
-            State { bytes_max, bytes: 0, is_closed: false, waiting: VecDeque::new(), next: 0 };
+        let state = BudgetState {
+            bytes_max,
+            bytes: 0,
+            is_closed: false,
+            waiting: VecDeque::new(),
+            next: 0,
+        };
         Arc::new(ByteBudget { state: Mutex::new(state), changed: Condvar::new() })
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, BudgetState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -135,7 +140,7 @@ impl ByteBudget {
     }
 }
 
-impl State {
+impl BudgetState {
     fn fits(&self, bytes: usize) -> bool {
         self.bytes.checked_add(bytes).is_some_and(|bytes| bytes <= self.bytes_max)
     }
@@ -177,7 +182,7 @@ impl ByteBudget {
     }
 
     /// Wakes the waiting threads, if any: a notification is a system call even if no thread waits.
-    fn notify(&self, state: &State) {
+    fn notify(&self, state: &BudgetState) {
         if !state.waiting.is_empty() {
             self.changed.notify_all();
         }

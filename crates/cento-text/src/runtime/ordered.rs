@@ -6,7 +6,7 @@ use std::thread::JoinHandle;
 
 use crossbeam::channel::{Receiver, bounded};
 
-use super::pipeline::{Fed, WAITING_PER_THREAD, ends};
+use super::pipeline::{FeedHandle, WAITING_PER_THREAD, ends};
 use super::stop::Stop;
 use crate::error::{Error, Result};
 
@@ -40,7 +40,7 @@ pub fn in_order_within<T: Send>(
     sink: &mut dyn FnMut(u64, T) -> Result<()>,
 ) -> Result<()> {
     let (feed, workers, results) = ends(threads, WAITING_PER_THREAD, waiting.max(1), stop);
-    let fed = Fed::new(numbers.clone(), |_| 1, feed, results);
+    let fed = FeedHandle::new(numbers.clone(), |_| 1, feed, results);
     std::thread::scope(|scope| {
         workers.spawn(scope, work);
         let take = || numbers.zip(fed).try_for_each(|(number, result)| sink(number, result??));
@@ -60,9 +60,9 @@ pub fn results_max(threads: usize) -> usize {
 ///
 /// A thread owns the work and the data that the work borrows. Dropping the iterator ends the
 /// threads, and waits until the work has checked its [`Stop`].
-pub struct Ordered<T> {
+pub struct OrderedResults<T> {
     /// The results, or `None` once the threads are to end.
-    fed: Option<Box<Fed<Range<u64>, Result<T>>>>,
+    fed: Option<Box<FeedHandle<Range<u64>, Result<T>>>>,
     /// Receives the range of numbers as soon as the owner knows the range, or the error of the
     /// owner.
     begun: Receiver<Result<Range<u64>>>,
@@ -72,23 +72,23 @@ pub struct Ordered<T> {
     owner: Option<JoinHandle<()>>,
 }
 
-impl<T> std::fmt::Debug for Ordered<T> {
+impl<T> std::fmt::Debug for OrderedResults<T> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Ordered").finish_non_exhaustive()
     }
 }
 
-/// The function that begins the work of [`Ordered`], given the range of numbers and the work.
+/// The function that begins the work of [`OrderedResults`], given the range of numbers and the work.
 pub type Begin<'a, T> = &'a mut dyn FnMut(Range<u64>, &(dyn Fn(u64) -> Result<T> + Sync));
 
-impl<T: Send + 'static> Ordered<T> {
+impl<T: Send + 'static> OrderedResults<T> {
     /// Starts `own` on a thread, with the [`Stop`] that ends its work when the iterator is dropped
     /// or `stop` is set. `own` prepares the work and begins it, at most once.
     pub fn start(
         threads: usize,
         stop: &Stop,
         own: impl FnOnce(&Stop, Begin<'_, T>) -> Result<()> + Send + 'static,
-    ) -> Ordered<T> {
+    ) -> OrderedResults<T> {
         let room = threads.max(1) * WAITING_PER_THREAD;
         let (feed, workers, results) = ends(threads, WAITING_PER_THREAD, room, stop);
         let (begin_in, begun) = bounded(1);
@@ -104,8 +104,8 @@ impl<T: Send + 'static> Ordered<T> {
                 let _ = begin_in.send(Err(error));
             }
         });
-        let fed = Some(Box::new(Fed::new(0..0, |_| 1, feed, results)));
-        Ordered { fed, begun, has_begun: false, number: 0, stop, owner: Some(owner) }
+        let fed = Some(Box::new(FeedHandle::new(0..0, |_| 1, feed, results)));
+        OrderedResults { fed, begun, has_begun: false, number: 0, stop, owner: Some(owner) }
     }
 
     fn result(&mut self) -> Option<Result<(u64, T)>> {
@@ -128,7 +128,7 @@ impl<T: Send + 'static> Ordered<T> {
     }
 }
 
-impl<T> Ordered<T> {
+impl<T> OrderedResults<T> {
     /// Ends the threads, and waits for the owner. Returns its panic, if any.
     fn end(&mut self) -> std::thread::Result<()> {
         self.stop.set();
@@ -137,7 +137,7 @@ impl<T> Ordered<T> {
     }
 }
 
-impl<T: Send + 'static> Iterator for Ordered<T> {
+impl<T: Send + 'static> Iterator for OrderedResults<T> {
     type Item = Result<(u64, T)>;
 
     /// Returns the next result with its number, and `None` after an error.
@@ -152,7 +152,7 @@ impl<T: Send + 'static> Iterator for Ordered<T> {
     }
 }
 
-impl<T> Drop for Ordered<T> {
+impl<T> Drop for OrderedResults<T> {
     fn drop(&mut self) {
         // The consumer has seen a panic already, or does not want the result.
         let _ = self.end();
@@ -232,8 +232,8 @@ mod tests {
         numbers: Range<u64>,
         stop: &Stop,
         work: impl Fn(u64) -> Result<T> + Send + Sync + 'static,
-    ) -> Ordered<T> {
-        Ordered::start(threads, stop, move |_, begin| {
+    ) -> OrderedResults<T> {
+        OrderedResults::start(threads, stop, move |_, begin| {
             begin(numbers, &work);
             Ok(())
         })
@@ -270,7 +270,7 @@ mod tests {
         for taken in [0, 1, 7] {
             let alive = Arc::new(());
             let held = alive.clone();
-            let mut iterator = Ordered::start(2, Stop::NEVER, move |stop, begin| {
+            let mut iterator = OrderedResults::start(2, Stop::NEVER, move |stop, begin| {
                 let held = held;
                 // Work that ends only when stopped.
                 begin(0..u64::MAX, &|number| {
@@ -306,7 +306,7 @@ mod tests {
         assert_eq!(iterator.by_ref().take(7).count(), 7);
         assert!(catch_unwind(AssertUnwindSafe(|| iterator.next())).is_err());
         let failing = |panics: bool| {
-            Ordered::<u64>::start(1, Stop::NEVER, move |_, _| {
+            OrderedResults::<u64>::start(1, Stop::NEVER, move |_, _| {
                 assert!(!panics, "while it was prepared");
                 Err(Error::arguments("unprepared"))
             })

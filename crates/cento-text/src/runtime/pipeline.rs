@@ -8,7 +8,7 @@
 //! the order of the inputs, so some thread always works on the input whose turn it is.
 //!
 //! The feed and the results may be on two threads ([`pipeline`]), or on the same thread, which
-//! takes the inputs from an iterator ([`Fed`]).
+//! takes the inputs from an iterator ([`FeedHandle`]).
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -71,7 +71,7 @@ where
 }
 
 /// An input or a result, with its place in the order.
-struct Numbered<T> {
+struct NumberedItem<T> {
     number: u64,
     /// The share of the room, kept until the result is consumed.
     permit: Permit,
@@ -79,7 +79,7 @@ struct Numbered<T> {
 }
 
 /// A result, or the panic of the work.
-type Done<T> = Numbered<std::thread::Result<T>>;
+type Done<T> = NumberedItem<std::thread::Result<T>>;
 
 /// Makes the feed and the results of a pipeline, and the threads between, which are not yet
 /// started.
@@ -96,7 +96,7 @@ pub(super) fn ends<I, T>(
     let room = ByteBudget::new(room);
     let given = stop.clone();
     let feed = Feed { jobs: jobs_in, room: room.clone(), number: 0 };
-    let worker = Worker { jobs, is_wanted, done: done_in };
+    let worker = PipelineThread { jobs, is_wanted, done: done_in };
     let results = Results {
         running: Some((done, wanted)),
         room,
@@ -111,7 +111,7 @@ pub(super) fn ends<I, T>(
 
 /// The input side of a pipeline. Dropping the feed ends the input.
 pub struct Feed<I> {
-    jobs: Sender<Numbered<I>>,
+    jobs: Sender<NumberedItem<I>>,
     room: Arc<ByteBudget>,
     /// The number of the next input, counted from 0.
     number: u64,
@@ -142,7 +142,7 @@ impl<I> Feed<I> {
         is_wanted: &dyn Fn() -> bool,
     ) -> std::result::Result<(), I> {
         let Some(permit) = self.room.enter_while(share, is_wanted) else { return Err(input) };
-        let mut job = Numbered { number: self.number, permit, item: input };
+        let mut job = NumberedItem { number: self.number, permit, item: input };
         loop {
             job = match self.jobs.send_timeout(job, STOP_INTERVAL) {
                 Ok(()) => break,
@@ -168,7 +168,7 @@ impl<I> Feed<I> {
             false => self.room.enter(share),
         };
         let Some(permit) = permit else { return Err(input) };
-        match self.jobs.try_send(Numbered { number: self.number, permit, item: input }) {
+        match self.jobs.try_send(NumberedItem { number: self.number, permit, item: input }) {
             Ok(()) => {
                 self.number += 1;
                 Ok(())
@@ -181,7 +181,7 @@ impl<I> Feed<I> {
 /// The threads of a pipeline before their start.
 pub(super) struct Workers<I, T> {
     threads: usize,
-    worker: Worker<I, T>,
+    worker: PipelineThread<I, T>,
 }
 
 impl<I: Send, T: Send> Workers<I, T> {
@@ -202,32 +202,32 @@ impl<I: Send, T: Send> Workers<I, T> {
 }
 
 /// The channels of a thread in a pipeline.
-struct Worker<I, T> {
-    jobs: Receiver<Numbered<I>>,
+struct PipelineThread<I, T> {
+    jobs: Receiver<NumberedItem<I>>,
     /// Nothing is ever sent. Closing this channel ends the threads, even while the feed waits for
     /// input.
     is_wanted: Receiver<()>,
     done: Sender<Done<T>>,
 }
 
-impl<I, T> Clone for Worker<I, T> {
-    fn clone(&self) -> Worker<I, T> {
-        let Worker { jobs, is_wanted, done } = self;
-        Worker { jobs: jobs.clone(), is_wanted: is_wanted.clone(), done: done.clone() }
+impl<I, T> Clone for PipelineThread<I, T> {
+    fn clone(&self) -> PipelineThread<I, T> {
+        let PipelineThread { jobs, is_wanted, done } = self;
+        PipelineThread { jobs: jobs.clone(), is_wanted: is_wanted.clone(), done: done.clone() }
     }
 }
 
-impl<I, T> Worker<I, T> {
+impl<I, T> PipelineThread<I, T> {
     fn run(self, work: &mut dyn FnMut(I) -> T) {
         loop {
             let received = select! {
                 recv(self.jobs) -> received => received,
                 recv(self.is_wanted) -> _ => return,
             };
-            let Ok(Numbered { number, permit, item }) = received else { return };
+            let Ok(NumberedItem { number, permit, item }) = received else { return };
             // The consumer must get the panic of an input, or it would wait for the result forever.
             let item = catch_unwind(AssertUnwindSafe(|| work(item)));
-            if self.done.send(Numbered { number, permit, item }).is_err() {
+            if self.done.send(NumberedItem { number, permit, item }).is_err() {
                 return;
             }
         }
@@ -268,7 +268,7 @@ impl<T> Results<T> {
         self.permit = None;
         let (done, _) = self.running.as_ref()?;
         loop {
-            if let Some(Numbered { permit, item, .. }) = self.early.remove(&self.turn) {
+            if let Some(NumberedItem { permit, item, .. }) = self.early.remove(&self.turn) {
                 if self.stop.is_set() {
                     return Some(Err(Error::Cancelled));
                 }
@@ -329,7 +329,7 @@ impl<T> Drop for Results<T> {
 /// The results of a pipeline whose consumer also feeds it, from an iterator that need not be
 /// [`Send`]. Before the consumer waits for a result, it passes on as many inputs as there is room
 /// for.
-pub struct Fed<J: Iterator, T> {
+pub struct FeedHandle<J: Iterator, T> {
     pub(super) inputs: J,
     share: fn(&J::Item) -> usize,
     /// `None` after the last input, which ends the threads.
@@ -339,13 +339,13 @@ pub struct Fed<J: Iterator, T> {
     results: Results<T>,
 }
 
-impl<J: Iterator, T> fmt::Debug for Fed<J, T> {
+impl<J: Iterator, T> fmt::Debug for FeedHandle<J, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Fed").field("results", &self.results).finish_non_exhaustive()
     }
 }
 
-impl<J: Iterator, T> Fed<J, T> {
+impl<J: Iterator, T> FeedHandle<J, T> {
     /// Starts threads as [`pipeline`] does, and feeds them from `inputs`. `share` returns the room
     /// that an input takes.
     pub fn start<W>(
@@ -354,14 +354,14 @@ impl<J: Iterator, T> Fed<J, T> {
         (threads, room): (usize, usize),
         stop: &Stop,
         work: impl FnMut(&Stop) -> W,
-    ) -> Fed<J, T>
+    ) -> FeedHandle<J, T>
     where
         J::Item: Send + 'static,
         T: Send + 'static,
         W: FnMut(J::Item) -> T + Send + 'static,
     {
         let (feed, results) = started(ends(threads, WAITING_PER_THREAD, room, stop), work);
-        Fed::new(inputs, share, feed, results)
+        FeedHandle::new(inputs, share, feed, results)
     }
 
     pub(super) fn new(
@@ -369,8 +369,8 @@ impl<J: Iterator, T> Fed<J, T> {
         share: fn(&J::Item) -> usize,
         feed: Feed<J::Item>,
         results: Results<T>,
-    ) -> Fed<J, T> {
-        Fed { inputs, share, feed: Some(feed), waiting: None, results }
+    ) -> FeedHandle<J, T> {
+        FeedHandle { inputs, share, feed: Some(feed), waiting: None, results }
     }
 
     fn fill(&mut self) {
@@ -390,7 +390,7 @@ impl<J: Iterator, T> Fed<J, T> {
     }
 }
 
-impl<J: Iterator, T> Iterator for Fed<J, T> {
+impl<J: Iterator, T> Iterator for FeedHandle<J, T> {
     type Item = Result<T>;
 
     fn next(&mut self) -> Option<Result<T>> {
@@ -435,7 +435,7 @@ mod tests {
             let taken: Vec<(usize, bool)> = match is_fed_apart {
                 false => {
                     let (inputs, size) = (shares.clone().into_iter(), (threads, room));
-                    Fed::start(inputs, |&share| share, size, Stop::NEVER, work).map(take).collect()
+                    FeedHandle::start(inputs, |&share| share, size, Stop::NEVER, work).map(take).collect()
                 }
                 true => std::thread::scope(|scope| {
                     let (mut feed, results) = pipeline(threads, room, Stop::NEVER, work);

@@ -9,9 +9,9 @@
 
 #[cfg(test)]
 use super::family::Laws;
-use super::family::{Build, Family, L_MAX, SEGMENTS};
+use super::family::{Family, L_MAX, SEGMENTS, SchemeBuilder};
 use super::ngram;
-use super::{Fingerprint, Method};
+use super::{Fingerprint, SchemeMethod};
 use crate::Result;
 use crate::hash::mix64;
 use crate::runtime::Stop;
@@ -29,7 +29,7 @@ pub(super) const FAMILY: Family = Family {
     source: "Seo and Croft 2008, section 4.2.1; Brin et al. 1995",
     example: "breaking(p=6,revised=1)",
     kind: SEGMENTS,
-    build: Build::Alone(|spec| {
+    build: SchemeBuilder::Alone(|spec| {
         Box::new(Breaking { p: spec.get("p") as usize, is_revised: spec.is_on("revised") })
     }),
     #[cfg(test)]
@@ -80,7 +80,7 @@ pub(super) fn long_segments(hashes: &[u64], p: usize, len_min: usize) -> Vec<Ran
     kept
 }
 
-impl Method for Breaking {
+impl SchemeMethod for Breaking {
     fn segment_tokens(&self) -> Option<u32> {
         // A segment has `p` tokens on average. The segments of `p` or more tokens have twice as
         // many.

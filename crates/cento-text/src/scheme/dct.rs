@@ -10,8 +10,8 @@
 use super::breaking::long_segments;
 #[cfg(test)]
 use super::family::Laws;
-use super::family::{Build, Family, L_MAX, SEGMENTS};
-use super::{Fingerprint, Method};
+use super::family::{Family, L_MAX, SEGMENTS, SchemeBuilder};
+use super::{Fingerprint, SchemeMethod};
 use crate::Result;
 use crate::runtime::Stop;
 use crate::spec::Parameter;
@@ -30,7 +30,7 @@ pub(super) const FAMILY: Family = Family {
     source: "Seo and Croft 2008, section 4.2.2",
     example: "dct(p=6)",
     kind: SEGMENTS,
-    build: Build::Alone(|spec| Box::new(Dct { p: spec.get("p") as usize })),
+    build: SchemeBuilder::Alone(|spec| Box::new(Dct { p: spec.get("p") as usize })),
     #[cfg(test)]
     laws: Laws {
         small: &["dct(p=3)"],
@@ -108,7 +108,7 @@ fn cos_pi(a: u64, b: u64) -> f64 {
     sign * sum
 }
 
-impl Method for Dct {
+impl SchemeMethod for Dct {
     fn key_bits(&self) -> u8 {
         FORMAT_BITS
     }

@@ -5,7 +5,7 @@
 //! schemes`, and the tests of the laws of all schemes go through that list.
 
 use super::frequency::FrequencyTable;
-use super::{Fingerprint, Method};
+use super::{Fingerprint, SchemeMethod};
 use crate::spec::{self, Description, Parameter, Spec};
 use std::fmt;
 use std::sync::Arc;
@@ -39,7 +39,7 @@ pub struct Family {
     /// The kind of piece that a fingerprint represents.
     pub kind: Kind,
     /// The function that builds a scheme from a specification.
-    pub(super) build: Build,
+    pub(super) build: SchemeBuilder,
     /// The data about the family that the tests of all schemes need.
     #[cfg(test)]
     pub(super) laws: Laws,
@@ -140,11 +140,11 @@ impl fmt::Display for Table {
 
 /// The function that builds a scheme from a specification.
 #[derive(Debug)]
-pub(super) enum Build {
+pub(super) enum SchemeBuilder {
     /// From the specification alone.
-    Alone(fn(&Spec) -> Box<dyn Method>),
+    Alone(fn(&Spec) -> Box<dyn SchemeMethod>),
     /// From the specification and a frequency table.
-    With(Table, fn(&Spec, Arc<FrequencyTable>) -> Box<dyn Method>),
+    With(Table, fn(&Spec, Arc<FrequencyTable>) -> Box<dyn SchemeMethod>),
 }
 
 /// Every fingerprint represents as many tokens as the parameter `k` states.
@@ -168,8 +168,8 @@ impl Family {
     #[must_use]
     pub fn table(&self) -> Option<Table> {
         match self.build {
-            Build::Alone(_) => None,
-            Build::With(table, _) => Some(table),
+            SchemeBuilder::Alone(_) => None,
+            SchemeBuilder::With(table, _) => Some(table),
         }
     }
 }

@@ -8,11 +8,11 @@
 
 #[cfg(test)]
 use super::family::Laws;
-use super::family::{Build, Extent, Family, K_MAX, Kind, Table, W_MAX};
+use super::family::{Extent, Family, K_MAX, Kind, SchemeBuilder, Table, W_MAX};
 use super::frequency::FrequencyTable;
 use super::grams::Grams;
 use super::winnow::winnow;
-use super::{Fingerprint, Method};
+use super::{Fingerprint, SchemeMethod};
 use crate::Result;
 use crate::hash::BuildKeyHasher;
 use crate::runtime::Stop;
@@ -31,7 +31,7 @@ pub(super) const FAMILY: Family = Family {
     source: "Sun, Qin and Wang 2013, section 4.3",
     example: "fbw(q=4,w=146)",
     kind: Kind::Positional { span: |spec| Extent::Exactly(spec.get("q") as usize) },
-    build: Build::With(Table::Runs("q"), |spec, table| Box::new(Fbw::new(spec, table))),
+    build: SchemeBuilder::With(Table::Runs("q"), |spec, table| Box::new(Fbw::new(spec, table))),
     #[cfg(test)]
     laws: Laws {
         small: &["fbw(q=2,w=4)"],
@@ -68,7 +68,7 @@ impl Fbw {
     }
 }
 
-impl Method for Fbw {
+impl SchemeMethod for Fbw {
     fn key_bits(&self) -> u8 {
         self.grams.key_bits()
     }

@@ -16,7 +16,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::grams::Grams;
-use super::spex::{self, Repeated};
+use super::spex::{self, RepeatedChunks};
 use crate::automaton;
 use crate::error::{Error, Result};
 use crate::hash::{BuildKeyHasher, hash_bytes};
@@ -185,7 +185,7 @@ impl FrequencyCounter {
     ///
     /// # Errors
     /// When a temporary file cannot be written.
-    pub fn add(&mut self, tokens: &Tokens, before: Option<&Repeated>) -> io::Result<()> {
+    pub fn add(&mut self, tokens: &Tokens, before: Option<&RepeatedChunks>) -> io::Result<()> {
         self.header.documents += 1;
         let keys = self.grams.keys(&tokens.hashes);
         let is_candidate = before.map(|before| spex::candidates(&tokens.hashes, Some(before)));
@@ -224,7 +224,7 @@ impl FrequencyCounter {
         let held = sorted(&mut self.counts).into_iter().map(Ok);
         let mut sources: Vec<Source<'_>> = vec![Box::new(held)];
         for run in self.runs {
-            sources.push(Box::new(Run(BufReader::new(run))));
+            sources.push(Box::new(SortedRun(BufReader::new(run))));
         }
         let mut heads = BinaryHeap::new();
         for (i, source) in sources.iter_mut().enumerate() {
@@ -264,9 +264,9 @@ fn sorted(counts: &mut HashMap<u64, u64, BuildKeyHasher>) -> Vec<(u64, u64)> {
 }
 
 /// A file of sorted keys and counts.
-struct Run(BufReader<File>);
+struct SortedRun(BufReader<File>);
 
-impl Iterator for Run {
+impl Iterator for SortedRun {
     type Item = io::Result<(u64, u64)>;
 
     fn next(&mut self) -> Option<io::Result<(u64, u64)>> {
@@ -335,7 +335,7 @@ mod tests {
         fn passes_find_keys_that_occur_twice(
             texts in prop::collection::vec("[ab]{0,12}", 1..5), q in 1usize..5,
         ) {
-            let write = |mut counter: FrequencyCounter, before: Option<&Repeated>| {
+            let write = |mut counter: FrequencyCounter, before: Option<&RepeatedChunks>| {
                 texts.iter().for_each(|text| counter.add(&tokens(text), before).unwrap());
                 let mut bytes = Vec::new();
                 counter.write(&mut bytes).unwrap();
@@ -343,7 +343,7 @@ mod tests {
             };
             let mut before = None;
             for length in 1..q {
-                let mut pass = Repeated::new(length, "chars()");
+                let mut pass = RepeatedChunks::new(length, "chars()");
                 texts.iter().for_each(|text| pass.add(&tokens(text).hashes, before.as_ref()));
                 before = Some(pass);
             }

@@ -14,10 +14,10 @@
 
 #[cfg(test)]
 use super::family::Laws;
-use super::family::{Build, Family, Kind, Table};
+use super::family::{Family, Kind, SchemeBuilder, Table};
 use super::frequency::FrequencyTable;
 use super::grams::Grams;
-use super::{Fingerprint, Method};
+use super::{Fingerprint, SchemeMethod};
 use crate::Result;
 use crate::hash::{BuildKeyHasher, mix64};
 use crate::runtime::Stop;
@@ -45,7 +45,7 @@ pub(super) const FAMILY: Family = Family {
     source: "Stein 2005; Potthast and Stein 2008, section 2.2",
     example: "fuzzy(c=16,r=3,n=3,w=60)",
     kind: Kind::Sketch,
-    build: Build::With(Table::Tokens, |spec, table| Box::new(Fuzzy::new(spec, &table))),
+    build: SchemeBuilder::With(Table::Tokens, |spec, table| Box::new(Fuzzy::new(spec, &table))),
     #[cfg(test)]
     laws: Laws {
         pins: &[
@@ -120,7 +120,7 @@ impl Fuzzy {
     }
 }
 
-impl Method for Fuzzy {
+impl SchemeMethod for Fuzzy {
     fn key_bits(&self) -> u8 {
         u64::BITS as u8
     }

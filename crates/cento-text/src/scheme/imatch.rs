@@ -10,10 +10,10 @@
 
 #[cfg(test)]
 use super::family::Laws;
-use super::family::{Build, Family, Kind, Table};
+use super::family::{Family, Kind, SchemeBuilder, Table};
 use super::frequency::FrequencyTable;
 use super::grams::Grams;
-use super::{Fingerprint, Method};
+use super::{Fingerprint, SchemeMethod};
 use crate::Result;
 use crate::hash::mix64;
 use crate::runtime::Stop;
@@ -50,8 +50,8 @@ pub(super) const IMATCH: Family = Family {
     source: "Chowdhury et al. 2002; Kolcz, Chowdhury and Alspector 2004",
     example: "imatch(min=2,ppm=1000,n=6)",
     kind: Kind::Sketch,
-    build: Build::With(Table::Tokens, |spec, table| {
-        Box::new(Words::new(spec, table, (u64::from(spec.get("n")), 1)))
+    build: SchemeBuilder::With(Table::Tokens, |spec, table| {
+        Box::new(CountedWords::new(spec, table, (u64::from(spec.get("n")), 1)))
     }),
     #[cfg(test)]
     laws: Laws {
@@ -76,8 +76,8 @@ pub(super) const KEYWORDS: Family = Family {
     source: "Ilyinsky et al. 2002; Sharapova and Sharapova 2018, section 2.3 g",
     example: "keywords(min=2,ppm=1000,t=2)",
     kind: Kind::Sketch,
-    build: Build::With(Table::Tokens, |spec, table| {
-        Box::new(Words::new(spec, table, (0, spec.get("t") as usize)))
+    build: SchemeBuilder::With(Table::Tokens, |spec, table| {
+        Box::new(CountedWords::new(spec, table, (0, spec.get("t") as usize)))
     }),
     #[cfg(test)]
     laws: Laws {
@@ -94,7 +94,7 @@ pub(super) const KEYWORDS: Family = Family {
 /// A hash of the words between two counts that a document has at least `times` times, and a further
 /// hash for each of the `lexicons`, of a random part of the words.
 #[derive(Debug)]
-struct Words {
+struct CountedWords {
     min: u64,
     ppm: u64,
     lexicons: u64,
@@ -103,11 +103,15 @@ struct Words {
     table: Arc<FrequencyTable>,
 }
 
-impl Words {
-    fn new(spec: &Spec, table: Arc<FrequencyTable>, (lexicons, times): (u64, usize)) -> Words {
+impl CountedWords {
+    fn new(
+        spec: &Spec,
+        table: Arc<FrequencyTable>,
+        (lexicons, times): (u64, usize),
+    ) -> CountedWords {
         let [min, ppm] = ["min", "ppm"].map(|name| u64::from(spec.get(name)));
         let grams = Grams::new(1, &table.header().analyzer);
-        Words { min, ppm, lexicons, times, grams, table }
+        CountedWords { min, ppm, lexicons, times, grams, table }
     }
 }
 
@@ -125,7 +129,7 @@ fn match_key(words: &[u64], all: &[u64], lexicon: u64) -> u64 {
 /// A random lexicon lacks one word in this many.
 const LEXICON_PARTS: u64 = 3;
 
-impl Method for Words {
+impl SchemeMethod for CountedWords {
     fn key_bits(&self) -> u8 {
         u64::BITS as u8
     }

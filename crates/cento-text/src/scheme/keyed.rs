@@ -11,7 +11,7 @@
 
 use std::sync::Arc;
 
-use super::{Estimator, Fingerprint, Method, Signer};
+use super::{Estimator, Fingerprint, SchemeMethod, Signer};
 use crate::Result;
 use crate::key::{Key, Lock};
 use crate::runtime::Stop;
@@ -21,7 +21,7 @@ use crate::text::mark::{is_marked, marked};
 pub(super) struct Keyed {
     /// The specification of the scheme, for error messages.
     pub spec: String,
-    pub method: Arc<dyn Method>,
+    pub method: Arc<dyn SchemeMethod>,
     pub lock: Arc<Lock>,
 }
 
@@ -58,7 +58,7 @@ impl Keyed {
     }
 }
 
-impl Method for Keyed {
+impl SchemeMethod for Keyed {
     fn key_bits(&self) -> u8 {
         self.method.key_bits()
     }

@@ -4,9 +4,9 @@
 
 #[cfg(test)]
 use super::family::Laws;
-use super::family::{Build, Family, K, K_GRAMS};
-use super::ngram::{self, Rolling, Values};
-use super::{Fingerprint, Method, Signer};
+use super::family::{Family, K, K_GRAMS, SchemeBuilder};
+use super::ngram::{self, GramValues, Rolling};
+use super::{Fingerprint, SchemeMethod, Signer};
 use crate::Result;
 use crate::runtime::Stop;
 use crate::scheme::Estimator;
@@ -19,7 +19,7 @@ pub(super) const FAMILY: Family = Family {
     source: "Seo and Croft 2008, section 4.1.1",
     example: "kgram(k=5)",
     kind: K_GRAMS,
-    build: Build::Alone(|spec| Box::new(Kgram { k: spec.get("k") as usize })),
+    build: SchemeBuilder::Alone(|spec| Box::new(Kgram { k: spec.get("k") as usize })),
     #[cfg(test)]
     laws: Laws {
         small: &["kgram(k=3)"],
@@ -34,7 +34,7 @@ struct Kgram {
     k: usize,
 }
 
-impl Method for Kgram {
+impl SchemeMethod for Kgram {
     fn window(&self) -> Option<usize> {
         Some(1)
     }
@@ -48,7 +48,7 @@ impl Method for Kgram {
             return Ok(());
         }
         signature.reserve(hashes.len() + 1 - self.k);
-        let values = Values::new(hashes, self.k).enumerate();
+        let values = GramValues::new(hashes, self.k).enumerate();
         signature.extend(values.map(|(position, value)| ngram::fingerprint(value, position)));
         Ok(())
     }

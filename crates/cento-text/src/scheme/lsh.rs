@@ -7,8 +7,8 @@
 
 #[cfg(test)]
 use super::family::Laws;
-use super::family::{Build, Family, Kind};
-use super::{Fingerprint, Method};
+use super::family::{Family, Kind, SchemeBuilder};
+use super::{Fingerprint, SchemeMethod};
 use crate::Result;
 use crate::hash::{BuildKeyHasher, mix64};
 use crate::runtime::Stop;
@@ -27,7 +27,7 @@ pub(super) const FAMILY: Family = Family {
     source: "Datar, Immorlica, Indyk and Mirrokni 2004",
     example: "lsh(b=16,r=8,w=50)",
     kind: Kind::Sketch,
-    build: Build::Alone(|spec| {
+    build: SchemeBuilder::Alone(|spec| {
         let (keys, rows) = (spec.get("b") as usize, spec.get("r") as usize);
         Box::new(Lsh { keys, rows, width: f64::from(spec.get("w")) / 100.0 })
     }),
@@ -90,7 +90,7 @@ fn normal(random: u64) -> f64 {
     (0..12).map(even).sum::<f64>() - 6.0
 }
 
-impl Method for Lsh {
+impl SchemeMethod for Lsh {
     fn key_bits(&self) -> u8 {
         u64::BITS as u8
     }

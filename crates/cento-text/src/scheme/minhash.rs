@@ -17,9 +17,9 @@
 
 #[cfg(test)]
 use super::family::Laws;
-use super::family::{Build, Family, K, Kind};
+use super::family::{Family, K, Kind, SchemeBuilder};
 use super::ngram;
-use super::{Fingerprint, Method};
+use super::{Fingerprint, SchemeMethod};
 use crate::Result;
 use crate::hash::mix64;
 use crate::runtime::Stop;
@@ -37,7 +37,7 @@ pub(super) const MINHASH: Family = Family {
     source: "Broder 2000; one permutation: Shrivastava 2017",
     example: "minhash(k=5,b=16,r=8)",
     kind: Kind::Sketch,
-    build: Build::Alone(|spec| {
+    build: SchemeBuilder::Alone(|spec| {
         let (bands, rows) = (spec.get("b") as usize, spec.get("r") as usize);
         Box::new(Minhash { k: spec.get("k") as usize, joining: Joining::Bands { bands, rows } })
     }),
@@ -57,7 +57,7 @@ pub(super) const SUPERSHINGLE: Family = Family {
     source: "Broder 2000; Fetterly, Manasse and Najork 2003",
     example: "supershingle(k=5)",
     kind: Kind::Sketch,
-    build: Build::Alone(|spec| {
+    build: SchemeBuilder::Alone(|spec| {
         Box::new(Minhash { k: spec.get("k") as usize, joining: Joining::Super })
     }),
     #[cfg(test)]
@@ -76,7 +76,7 @@ pub(super) const MEGASHINGLE: Family = Family {
     source: "Broder 2000; Fetterly, Manasse and Najork 2003",
     example: "megashingle(k=5)",
     kind: Kind::Sketch,
-    build: Build::Alone(|spec| {
+    build: SchemeBuilder::Alone(|spec| {
         Box::new(Minhash { k: spec.get("k") as usize, joining: Joining::Mega })
     }),
     #[cfg(test)]
@@ -157,7 +157,7 @@ fn least(values: impl Iterator<Item = u64>, m: usize) -> Vec<u64> {
 /// Makes this order independent of the order of winnowing.
 const ORDER: u64 = 0x006d_696e_6861_7368;
 
-impl Method for Minhash {
+impl SchemeMethod for Minhash {
     fn key_bits(&self) -> u8 {
         u64::BITS as u8
     }

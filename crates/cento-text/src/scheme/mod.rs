@@ -78,9 +78,9 @@ pub use ngram::values as run_values;
 
 use crate::key::Lock;
 use crate::runtime::Stop;
-use crate::spec::{Grammar, Spec};
+use crate::spec::{Spec, SpecGrammar};
 use crate::{Error, Reason, Refusal, Result};
-use family::Build;
+use family::SchemeBuilder;
 use frequency::FrequencyTable;
 use std::fmt;
 use std::sync::Arc;
@@ -114,7 +114,7 @@ static FAMILIES: [&Family; 25] = [
     &fuzzy::FAMILY,
 ];
 
-static GRAMMAR: Grammar<Family> = Grammar { noun: "scheme", families: &FAMILIES };
+static GRAMMAR: SpecGrammar<Family> = SpecGrammar { noun: "scheme", families: &FAMILIES };
 
 /// Returns all families of schemes, in display order.
 #[must_use]
@@ -130,7 +130,7 @@ pub fn families() -> &'static [&'static Family] {
 pub struct Scheme {
     spec: Spec,
     family: &'static Family,
-    method: Arc<dyn Method>,
+    method: Arc<dyn SchemeMethod>,
     /// The lock of the key that the fingerprints depend on, if any.
     lock: Option<Arc<Lock>>,
 }
@@ -293,7 +293,7 @@ pub const RUN_TOKENS: usize = 5;
 pub const TOKEN_BYTES: usize = 8 + 64;
 
 /// The implementation of a scheme. Keys are hashes of sequences unless `key_bits` is overridden.
-trait Method: fmt::Debug + Send + Sync {
+trait SchemeMethod: fmt::Debug + Send + Sync {
     fn key_bits(&self) -> u8 {
         ngram::KEY_BITS
     }
@@ -365,13 +365,13 @@ pub fn parse_with(spec: &str, table: Option<&Arc<FrequencyTable>>) -> Result<Sch
     let (spec, family) = GRAMMAR.parse(text)?;
     let refused = |refusal: Refusal| Err(Error::spec(text, refusal));
     let method = match (&family.build, table) {
-        (Build::Alone(build), None) => build(&spec),
-        (Build::Alone(_), Some(_)) => return refused("it reads no frequency table".into()),
-        (Build::With(..), None) => {
+        (SchemeBuilder::Alone(build), None) => build(&spec),
+        (SchemeBuilder::Alone(_), Some(_)) => return refused("it reads no frequency table".into()),
+        (SchemeBuilder::With(..), None) => {
             let what = "it needs a frequency table";
             return refused(Refusal::new(Reason::NeedsFrequencyTable, what));
         }
-        (Build::With(needed, build), Some(table)) => {
+        (SchemeBuilder::With(needed, build), Some(table)) => {
             let (q, has) = (needed.run_tokens(&spec), table.header().q);
             if q != has {
                 let what = format!("it needs counts of runs of {q}; the table has q={has}");

@@ -5,9 +5,9 @@
 
 #[cfg(test)]
 use super::family::Laws;
-use super::family::{Build, Family, K, K_GRAMS};
+use super::family::{Family, K, K_GRAMS, SchemeBuilder};
 use super::ngram::{self, Rolling};
-use super::{Fingerprint, Method, Signer};
+use super::{Fingerprint, SchemeMethod, Signer};
 use crate::Result;
 use crate::runtime::Stop;
 use crate::scheme::Estimator;
@@ -21,7 +21,9 @@ pub(super) const FAMILY: Family = Family {
     source: "Seo and Croft 2008, section 4.1.2",
     example: "mod(k=5,p=6)",
     kind: K_GRAMS,
-    build: Build::Alone(|spec| Box::new(Modulo::new(spec.get("k") as usize, spec.get("p")))),
+    build: SchemeBuilder::Alone(|spec| {
+        Box::new(Modulo::new(spec.get("k") as usize, spec.get("p")))
+    }),
     #[cfg(test)]
     laws: Laws {
         small: &["mod(k=3,p=3)"],
@@ -45,7 +47,7 @@ impl Modulo {
     }
 }
 
-impl Method for Modulo {
+impl SchemeMethod for Modulo {
     fn estimator(&self) -> Option<Estimator> {
         Some(Estimator::of_values(self.k as u32, self.p))
     }
@@ -55,7 +57,7 @@ impl Method for Modulo {
             return Ok(());
         }
         let mut chosen = Chosen::default();
-        chosen.push(self.divisor, (0, ngram::Values::new(hashes, self.k)), signature);
+        chosen.push(self.divisor, (0, ngram::GramValues::new(hashes, self.k)), signature);
         chosen.finish(signature);
         Ok(())
     }

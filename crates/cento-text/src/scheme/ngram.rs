@@ -73,7 +73,7 @@ pub(super) fn sign_short(hashes: &[u64], k: usize, signature: &mut Vec<Fingerpri
 pub fn values(hashes: &[u64], k: usize) -> impl Iterator<Item = u64> + '_ {
     let is_long = hashes.len() >= k;
     let short = (!is_long && !hashes.is_empty()).then(|| value(hashes));
-    let long = is_long.then(|| Values::new(hashes, k));
+    let long = is_long.then(|| GramValues::new(hashes, k));
     short.into_iter().chain(long.into_iter().flatten())
 }
 
@@ -121,7 +121,7 @@ impl Rolling {
         let first = self.count;
         self.count += (self.tokens.len() + 1).saturating_sub(self.k);
         let is_long = self.tokens.len() >= self.k;
-        (first, is_long.then(|| Values::new(&self.tokens, self.k)).into_iter().flatten())
+        (first, is_long.then(|| GramValues::new(&self.tokens, self.k)).into_iter().flatten())
     }
 
     /// Signs a document shorter than a k-gram. Returns `false` without effect for a longer
@@ -132,7 +132,7 @@ impl Rolling {
 }
 
 /// The values of the k-grams of a document, in order.
-pub(super) struct Values<'a> {
+pub(super) struct GramValues<'a> {
     /// For each step, the token that leaves and the token that enters.
     pairs: std::iter::Zip<std::slice::Iter<'a, u64>, std::slice::Iter<'a, u64>>,
     polynomial: u64,
@@ -141,10 +141,10 @@ pub(super) struct Values<'a> {
     first: bool,
 }
 
-impl<'a> Values<'a> {
+impl<'a> GramValues<'a> {
     /// Iterates over the values of the k-grams of `hashes`, which must have at least `k` tokens.
-    pub(super) fn new(hashes: &'a [u64], k: usize) -> Values<'a> {
-        Values {
+    pub(super) fn new(hashes: &'a [u64], k: usize) -> GramValues<'a> {
+        GramValues {
             pairs: hashes.iter().zip(&hashes[k..]),
             polynomial: polynomial(&hashes[..k]),
             power: BASE.wrapping_pow(k as u32),
@@ -153,7 +153,7 @@ impl<'a> Values<'a> {
     }
 }
 
-impl Iterator for Values<'_> {
+impl Iterator for GramValues<'_> {
     type Item = u64;
 
     #[inline(always)]

@@ -18,9 +18,9 @@
 
 #[cfg(test)]
 use super::family::Laws;
-use super::family::{Build, Extent, Family, Kind};
-use super::ngram::{self, Rolling, Values};
-use super::{Fingerprint, Method, Signer};
+use super::family::{Extent, Family, Kind, SchemeBuilder};
+use super::ngram::{self, GramValues, Rolling};
+use super::{Fingerprint, SchemeMethod, Signer};
 use crate::Result;
 use crate::runtime::Stop;
 use crate::scheme::Estimator;
@@ -41,7 +41,7 @@ pub(super) const FAMILY: Family = Family {
     source: "pairs: Seo and Croft 2008, section 4.1.1; single words: Salton and Buckley 1988",
     example: "pairs(n=100)",
     kind: Kind::Positional { span: |_| Extent::AtLeast(1) },
-    build: Build::Alone(|spec| Box::new(Pairs { short: spec.get("n") as usize })),
+    build: SchemeBuilder::Alone(|spec| Box::new(TokenPairs { short: spec.get("n") as usize })),
     #[cfg(test)]
     laws: Laws {
         small: &["pairs(n=3)", "pairs(n=100)"],
@@ -60,11 +60,11 @@ const SHORT_MAX: u32 = 4096;
 
 /// `pairs(n)`: all pairs, and the single tokens of a text of at most `n` tokens.
 #[derive(Debug)]
-struct Pairs {
+struct TokenPairs {
     short: usize,
 }
 
-impl Pairs {
+impl TokenPairs {
     fn sign_short(&self, hashes: &[u64], signature: &mut Vec<Fingerprint>) {
         let unmarked = (0..).zip(hashes).filter(|(_, hash)| !is_marked(**hash));
         let (places, kept): (Vec<usize>, Vec<u64>) = unmarked.map(|(at, &hash)| (at, hash)).unzip();
@@ -78,7 +78,7 @@ impl Pairs {
     }
 }
 
-impl Method for Pairs {
+impl SchemeMethod for TokenPairs {
     fn key_flags(&self) -> u64 {
         ngram::KIND
     }
@@ -97,7 +97,7 @@ impl Method for Pairs {
             return Ok(());
         }
         signature.reserve(hashes.len());
-        let values = Values::new(hashes, PAIR).enumerate();
+        let values = GramValues::new(hashes, PAIR).enumerate();
         signature.extend(values.map(|(position, value)| ngram::pair(value, position)));
         Ok(())
     }
@@ -109,7 +109,7 @@ impl Method for Pairs {
 
 /// Pairs tokens as they arrive.
 struct Pairing<'a> {
-    pairs: &'a Pairs,
+    pairs: &'a TokenPairs,
     /// The tokens so far, while the text may be short.
     first: Vec<u64>,
     /// The last token, once the text is long.
@@ -153,7 +153,7 @@ mod tests {
 
     fn sign(n: usize, hashes: &[u64]) -> Vec<Fingerprint> {
         let mut signature = Vec::new();
-        Pairs { short: n }.sign(hashes, &mut signature, Stop::NEVER).unwrap();
+        TokenPairs { short: n }.sign(hashes, &mut signature, Stop::NEVER).unwrap();
         signature
     }
 
@@ -205,7 +205,7 @@ mod tests {
 
     #[test]
     fn signatures_give_the_resemblance_of_pairs_and_their_sizes_estimate_it() {
-        let pairs = Pairs { short: 80 };
+        let pairs = TokenPairs { short: 80 };
         let estimator = pairs.estimator().unwrap();
         let (mut squares, mut estimates) = (0.0, 0);
         for seed in 0..3000 {

@@ -7,10 +7,10 @@
 
 #[cfg(test)]
 use super::family::Laws;
-use super::family::{Build, Family, K, K_GRAMS, L_MAX, Table};
+use super::family::{Family, K, K_GRAMS, L_MAX, SchemeBuilder, Table};
 use super::frequency::FrequencyTable;
 use super::grams::Grams;
-use super::{Fingerprint, Method};
+use super::{Fingerprint, SchemeMethod};
 use crate::Result;
 use crate::runtime::Stop;
 use crate::spec::{Parameter, Spec};
@@ -27,8 +27,8 @@ pub(super) const RARE: Family = Family {
     source: "Heintze 1996",
     example: "rare(k=5,f=1)",
     kind: K_GRAMS,
-    build: Build::With(Table::Runs("k"), |spec, table| {
-        Box::new(Chunks::new(spec, table, Rule::AtMost(u64::from(spec.get("f")))))
+    build: SchemeBuilder::With(Table::Runs("k"), |spec, table| {
+        Box::new(RareGrams::new(spec, table, CountRule::AtMost(u64::from(spec.get("f")))))
     }),
     #[cfg(test)]
     laws: Laws {
@@ -49,8 +49,8 @@ pub(super) const SPEX: Family = Family {
     source: "Bernstein and Zobel 2004",
     example: "spex(k=5)",
     kind: K_GRAMS,
-    build: Build::With(Table::Repeated("k"), |spec, table| {
-        Box::new(Chunks::new(spec, table, Rule::AtLeast(2)))
+    build: SchemeBuilder::With(Table::Repeated("k"), |spec, table| {
+        Box::new(RareGrams::new(spec, table, CountRule::AtLeast(2)))
     }),
     #[cfg(test)]
     laws: Laws {
@@ -61,30 +61,30 @@ pub(super) const SPEX: Family = Family {
 };
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Rule {
+enum CountRule {
     /// At most this count.
     AtMost(u64),
     /// At least this count.
     AtLeast(u64),
 }
 
-/// The k-grams whose count in the collection satisfies a [`Rule`].
+/// The k-grams whose count in the collection satisfies a [`CountRule`].
 #[derive(Debug)]
-struct Chunks {
+struct RareGrams {
     k: usize,
-    rule: Rule,
+    rule: CountRule,
     grams: Grams,
     table: Arc<FrequencyTable>,
 }
 
-impl Chunks {
-    fn new(spec: &Spec, table: Arc<FrequencyTable>, rule: Rule) -> Chunks {
+impl RareGrams {
+    fn new(spec: &Spec, table: Arc<FrequencyTable>, rule: CountRule) -> RareGrams {
         let k = spec.get("k") as usize;
-        Chunks { k, rule, grams: Grams::new(k, &table.header().analyzer), table }
+        RareGrams { k, rule, grams: Grams::new(k, &table.header().analyzer), table }
     }
 }
 
-impl Method for Chunks {
+impl SchemeMethod for RareGrams {
     fn key_bits(&self) -> u8 {
         self.grams.key_bits()
     }
@@ -100,8 +100,8 @@ impl Method for Chunks {
             stop.check_at(position as usize)?;
             let count = self.table.count(key);
             let is_kept = match self.rule {
-                Rule::AtMost(most) => count <= most,
-                Rule::AtLeast(least) => count >= least,
+                CountRule::AtMost(most) => count <= most,
+                CountRule::AtLeast(least) => count >= least,
             };
             if is_kept {
                 signature.push(Fingerprint { key, position });

@@ -7,9 +7,9 @@
 use super::breaking::segments;
 #[cfg(test)]
 use super::family::Laws;
-use super::family::{Build, Family, L_MAX, SEGMENTS};
+use super::family::{Family, L_MAX, SEGMENTS, SchemeBuilder};
 use super::ngram;
-use super::{Fingerprint, Method};
+use super::{Fingerprint, SchemeMethod};
 use crate::Result;
 use crate::runtime::Stop;
 use crate::spec::Parameter;
@@ -31,7 +31,7 @@ pub(super) const FAMILY: Family = Family {
     source: "Finkel, Zaslavsky, Monostori and Schmidt 2002, section 2",
     example: "se(c=10,variance=1)",
     kind: SEGMENTS,
-    build: Build::Alone(|spec| {
+    build: SchemeBuilder::Alone(|spec| {
         let culling = if spec.is_on("variance") { Culling::Variance } else { Culling::Sqrt };
         Box::new(Se { c: spec.get("c") as usize, culling })
     }),
@@ -100,7 +100,7 @@ fn cull(mut chunks: Vec<Range<usize>>, culling: Culling) -> Vec<Range<usize>> {
     chunks
 }
 
-impl Method for Se {
+impl SchemeMethod for Se {
     fn segment_tokens(&self) -> Option<u32> {
         Some(self.c as u32)
     }

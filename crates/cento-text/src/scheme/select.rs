@@ -3,20 +3,20 @@
 //! The selections of Potthast and Stein (2008), table 1, that do not keep all k-grams, k-grams of
 //! certain values, or the minimum of a window:
 //!
-//! - [`Rule::Every`]: every `l`-th k-gram. An inserted word shifts everything that follows.
-//! - [`Rule::Random`]: one of every `l` k-grams, drawn from a seed.
-//! - [`Rule::Extremum`]: the k-grams of greater value than all `h` neighbors on either side
+//! - [`SelectionRule::Every`]: every `l`-th k-gram. An inserted word shifts everything that follows.
+//! - [`SelectionRule::Random`]: one of every `l` k-grams, drawn from a seed.
+//! - [`SelectionRule::Extremum`]: the k-grams of greater value than all `h` neighbors on either side
 //!   (Bjorner, Blass and Gurevich 2010). The selection depends on the neighborhood alone, as in
 //!   winnowing, but leaves gaps without a bound.
-//! - [`Rule::Anchor`]: the k-grams that begin with a word of a fixed set (Manber 1994).
-//! - [`Rule::Infrequent`]: the k-grams that begin with a word that the document has at most `f`
+//! - [`SelectionRule::Anchor`]: the k-grams that begin with a word of a fixed set (Manber 1994).
+//! - [`SelectionRule::Infrequent`]: the k-grams that begin with a word that the document has at most `f`
 //!   times (Heintze 1996).
 
 #[cfg(test)]
 use super::family::Laws;
-use super::family::{Build, Family, K, K_GRAMS, L_MAX, W_MAX};
-use super::ngram::{self, Values};
-use super::{Fingerprint, Method};
+use super::family::{Family, K, K_GRAMS, L_MAX, SchemeBuilder, W_MAX};
+use super::ngram::{self, GramValues};
+use super::{Fingerprint, SchemeMethod};
 use crate::Result;
 use crate::hash::{BuildKeyHasher, mix64};
 use crate::runtime::Stop;
@@ -31,7 +31,9 @@ pub(super) const EVERY: Family = Family {
     source: "Potthast and Stein 2008, table 1: sliding window",
     example: "every(k=5,l=6)",
     kind: K_GRAMS,
-    build: Build::Alone(|spec| Select::of(spec, Rule::Every { l: spec.get("l") as usize })),
+    build: SchemeBuilder::Alone(|spec| {
+        Select::of(spec, SelectionRule::Every { l: spec.get("l") as usize })
+    }),
     #[cfg(test)]
     laws: Laws {
         small: &["every(k=3,l=3)"],
@@ -52,10 +54,10 @@ pub(super) const RANDOM: Family = Family {
     source: "Potthast and Stein 2008, table 1: random choice",
     example: "random(k=5,l=6,seed=1)",
     kind: K_GRAMS,
-    build: Build::Alone(|spec| {
+    build: SchemeBuilder::Alone(|spec| {
         Select::of(
             spec,
-            Rule::Random { l: spec.get("l") as usize, seed: u64::from(spec.get("seed")) },
+            SelectionRule::Random { l: spec.get("l") as usize, seed: u64::from(spec.get("seed")) },
         )
     }),
     #[cfg(test)]
@@ -77,7 +79,9 @@ pub(super) const EXTREMUM: Family = Family {
     source: "Bjorner, Blass and Gurevich 2010; Potthast and Stein 2008, table 1",
     example: "extremum(k=5,h=5)",
     kind: K_GRAMS,
-    build: Build::Alone(|spec| Select::of(spec, Rule::Extremum { h: spec.get("h") as usize })),
+    build: SchemeBuilder::Alone(|spec| {
+        Select::of(spec, SelectionRule::Extremum { h: spec.get("h") as usize })
+    }),
     #[cfg(test)]
     laws: Laws {
         small: &["extremum(k=3,h=2)"],
@@ -94,7 +98,9 @@ pub(super) const ANCHOR: Family = Family {
     source: "Manber 1994; Potthast and Stein 2008, table 1",
     example: "anchor(k=5,p=6)",
     kind: K_GRAMS,
-    build: Build::Alone(|spec| Select::of(spec, Rule::Anchor { p: u64::from(spec.get("p")) })),
+    build: SchemeBuilder::Alone(|spec| {
+        Select::of(spec, SelectionRule::Anchor { p: u64::from(spec.get("p")) })
+    }),
     #[cfg(test)]
     laws: Laws {
         small: &["anchor(k=3,p=3)"],
@@ -114,7 +120,9 @@ pub(super) const INFREQUENT: Family = Family {
     source: "Heintze 1996; Potthast and Stein 2008, table 1",
     example: "infrequent(k=5,f=1)",
     kind: K_GRAMS,
-    build: Build::Alone(|spec| Select::of(spec, Rule::Infrequent { f: spec.get("f") })),
+    build: SchemeBuilder::Alone(|spec| {
+        Select::of(spec, SelectionRule::Infrequent { f: spec.get("f") })
+    }),
     #[cfg(test)]
     laws: Laws {
         small: &["infrequent(k=3)"],
@@ -125,7 +133,7 @@ pub(super) const INFREQUENT: Family = Family {
 
 /// The rule that selects k-grams.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Rule {
+enum SelectionRule {
     /// The k-grams at multiples of `l`.
     Every { l: usize },
     /// A random k-gram of every `l` in a row.
@@ -138,15 +146,15 @@ enum Rule {
     Infrequent { f: u32 },
 }
 
-/// K-grams that a [`Rule`] selects, or else the rightmost minimum.
+/// K-grams that a [`SelectionRule`] selects, or else the rightmost minimum.
 #[derive(Debug)]
 struct Select {
     k: usize,
-    rule: Rule,
+    rule: SelectionRule,
 }
 
 impl Select {
-    fn of(spec: &Spec, rule: Rule) -> Box<dyn Method> {
+    fn of(spec: &Spec, rule: SelectionRule) -> Box<dyn SchemeMethod> {
         Box::new(Select { k: spec.get("k") as usize, rule })
     }
 
@@ -154,17 +162,17 @@ impl Select {
     fn positions(&self, tokens: &[u64], values: &[u64]) -> Vec<usize> {
         let all = 0..values.len();
         match self.rule {
-            Rule::Every { l } => all.step_by(l).collect(),
-            Rule::Random { l, seed } => all
+            SelectionRule::Every { l } => all.step_by(l).collect(),
+            SelectionRule::Random { l, seed } => all
                 .step_by(l)
                 .map(|start| start + (mix64(seed ^ mix64(start as u64)) % l as u64) as usize)
                 .filter(|&position| position < values.len())
                 .collect(),
-            Rule::Extremum { h } => extrema(values, h),
-            Rule::Anchor { p } => {
+            SelectionRule::Extremum { h } => extrema(values, h),
+            SelectionRule::Anchor { p } => {
                 all.filter(|&i| mix64(tokens[i] ^ ANCHORED).is_multiple_of(p)).collect()
             }
-            Rule::Infrequent { f } => {
+            SelectionRule::Infrequent { f } => {
                 let mut counts: HashMap<u64, u32, BuildKeyHasher> = HashMap::default();
                 tokens.iter().for_each(|&token| *counts.entry(token).or_default() += 1);
                 all.filter(|&i| counts[&tokens[i]] <= f).collect()
@@ -203,12 +211,12 @@ fn extrema(values: &[u64], h: usize) -> Vec<usize> {
     found
 }
 
-impl Method for Select {
+impl SchemeMethod for Select {
     fn sign(&self, hashes: &[u64], signature: &mut Vec<Fingerprint>, _: &Stop) -> Result<()> {
         if ngram::sign_short(hashes, self.k, signature) {
             return Ok(());
         }
-        let values: Vec<u64> = Values::new(hashes, self.k).collect();
+        let values: Vec<u64> = GramValues::new(hashes, self.k).collect();
         let mut positions = self.positions(hashes, &values);
         if positions.is_empty() {
             positions.push(ngram::rightmost_least(&values));

@@ -11,9 +11,9 @@
 
 #[cfg(test)]
 use super::family::Laws;
-use super::family::{Build, Family, K_MAX, Kind};
+use super::family::{Family, K_MAX, Kind, SchemeBuilder};
 use super::ngram;
-use super::{Fingerprint, Method};
+use super::{Fingerprint, SchemeMethod};
 use crate::Result;
 use crate::hash::mix64;
 use crate::runtime::Stop;
@@ -30,7 +30,7 @@ pub(super) const FAMILY: Family = Family {
     source: "Charikar 2002; Manku, Jain and Das Sarma 2007, section 3",
     example: "simhash(k=2,d=3)",
     kind: Kind::Sketch,
-    build: Build::Alone(|spec| {
+    build: SchemeBuilder::Alone(|spec| {
         Box::new(Simhash { k: spec.get("k") as usize, masks: masks(spec.get("d")) })
     }),
     #[cfg(test)]
@@ -77,7 +77,7 @@ fn simhash(values: impl Iterator<Item = u64>) -> u64 {
 /// Makes the votes independent of other uses of the values.
 const VOTE: u64 = 0x0073_696d_6861_7368;
 
-impl Method for Simhash {
+impl SchemeMethod for Simhash {
     fn key_bits(&self) -> u8 {
         u64::BITS as u8
     }

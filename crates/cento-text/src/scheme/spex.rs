@@ -15,21 +15,21 @@ const COUNTERS: usize = 1 << 27;
 
 /// The chunks that a pass found at least twice, and perhaps a few more.
 #[derive(Debug)]
-pub struct Repeated {
+pub struct RepeatedChunks {
     grams: Grams,
     counters: Vec<u8>,
 }
 
-impl Repeated {
+impl RepeatedChunks {
     /// Counts chunks of `q` tokens that the analyzer of this specification makes.
     #[must_use]
-    pub fn new(q: usize, analyzer: &str) -> Repeated {
-        Repeated { grams: Grams::new(q, analyzer), counters: vec![0; COUNTERS] }
+    pub fn new(q: usize, analyzer: &str) -> RepeatedChunks {
+        RepeatedChunks { grams: Grams::new(q, analyzer), counters: vec![0; COUNTERS] }
     }
 
     /// Adds the chunks of a document whose parts the pass `before` found twice. Without a pass, all
     /// chunks.
-    pub fn add(&mut self, tokens: &[u64], before: Option<&Repeated>) {
+    pub fn add(&mut self, tokens: &[u64], before: Option<&RepeatedChunks>) {
         let may_repeat = candidates(tokens, before);
         for (key, may_repeat) in self.grams.keys(tokens).zip(may_repeat) {
             if may_repeat {
@@ -47,7 +47,7 @@ impl Repeated {
 /// Returns, for each chunk of a document in order, whether both parts were found twice.
 pub fn candidates<'a>(
     tokens: &'a [u64],
-    before: Option<&'a Repeated>,
+    before: Option<&'a RepeatedChunks>,
 ) -> impl Iterator<Item = bool> + 'a {
     let all = std::iter::repeat_n(true, if before.is_none() { tokens.len() } else { 0 });
     let mut last = None;

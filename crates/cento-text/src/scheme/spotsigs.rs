@@ -7,9 +7,9 @@
 
 #[cfg(test)]
 use super::family::Laws;
-use super::family::{Build, Extent, Family, Kind};
+use super::family::{Extent, Family, Kind, SchemeBuilder};
 use super::ngram;
-use super::{Fingerprint, Method};
+use super::{Fingerprint, SchemeMethod};
 use crate::Result;
 use crate::hash::{BuildKeyHasher, hash_bytes};
 use crate::runtime::Stop;
@@ -29,7 +29,7 @@ pub(super) const FAMILY: Family = Family {
     kind: Kind::Positional {
         span: |spec| Extent::AtLeast(1 + (spec.get("c") * spec.get("d")) as usize),
     },
-    build: Build::Alone(|spec| {
+    build: SchemeBuilder::Alone(|spec| {
         Box::new(Spotsigs::new(spec.get("c") as usize, spec.get("d") as usize))
     }),
     #[cfg(test)]
@@ -62,7 +62,7 @@ impl Spotsigs {
     }
 }
 
-impl Method for Spotsigs {
+impl SchemeMethod for Spotsigs {
     fn recognises_words(&self) -> bool {
         true
     }

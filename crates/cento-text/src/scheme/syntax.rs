@@ -6,9 +6,9 @@
 
 #[cfg(test)]
 use super::family::Laws;
-use super::family::{Build, Family, L_MAX, SEGMENTS};
+use super::family::{Family, L_MAX, SEGMENTS, SchemeBuilder};
 use super::ngram;
-use super::{Fingerprint, Method};
+use super::{Fingerprint, SchemeMethod};
 use crate::Result;
 use crate::runtime::Stop;
 use crate::spec::Parameter;
@@ -28,7 +28,7 @@ pub(super) const FAMILY: Family = Family {
     source: "Finkel, Zaslavsky, Monostori and Schmidt 2002, section 2.1",
     example: "syntax(min=10)",
     kind: SEGMENTS,
-    build: Build::Alone(|spec| Box::new(Syntax::new(spec.get("min") as usize))),
+    build: SchemeBuilder::Alone(|spec| Box::new(Syntax::new(spec.get("min") as usize))),
     #[cfg(test)]
     laws: Laws {
         small: &["syntax(min=3)"],
@@ -51,7 +51,7 @@ impl Syntax {
     }
 }
 
-impl Method for Syntax {
+impl SchemeMethod for Syntax {
     fn recognises_words(&self) -> bool {
         true
     }

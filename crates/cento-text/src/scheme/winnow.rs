@@ -17,9 +17,9 @@
 
 #[cfg(test)]
 use super::family::Laws;
-use super::family::{Build, Family, K, K_GRAMS, W_MAX};
-use super::ngram::{self, Rolling, Values};
-use super::{Fingerprint, Method, Signer};
+use super::family::{Family, K, K_GRAMS, SchemeBuilder, W_MAX};
+use super::ngram::{self, GramValues, Rolling};
+use super::{Fingerprint, SchemeMethod, Signer};
 use crate::Result;
 use crate::runtime::Stop;
 use crate::scheme::Estimator;
@@ -36,7 +36,7 @@ pub(super) const FAMILY: Family = Family {
     source: "Schleimer, Wilkerson and Aiken 2003; robust winnowing, section 5.1",
     example: "winnow(k=5,w=10)",
     kind: K_GRAMS,
-    build: Build::Alone(|spec| {
+    build: SchemeBuilder::Alone(|spec| {
         Box::new(Winnow::new(spec.get("k") as usize, spec.get("w") as usize))
     }),
     #[cfg(test)]
@@ -77,7 +77,7 @@ impl Winnow {
     }
 }
 
-impl Method for Winnow {
+impl SchemeMethod for Winnow {
     fn window(&self) -> Option<usize> {
         Some(self.w)
     }
@@ -90,7 +90,7 @@ impl Method for Winnow {
         if ngram::sign_short(hashes, self.k, signature) {
             return Ok(());
         }
-        let values = Values::new(hashes, self.k);
+        let values = GramValues::new(hashes, self.k);
         let runs = hashes.len() + 1 - self.k;
         if runs <= self.all_runs_max() {
             signature.reserve_exact(runs);
@@ -108,7 +108,7 @@ impl Method for Winnow {
     fn signer(&self) -> Option<Box<dyn Signer + '_>> {
         Some(Box::new(Winnowing {
             rolling: Rolling::new(self.k),
-            windows: Windows::new(self.w),
+            windows: OpenWindows::new(self.w),
             all_runs_max: self.all_runs_max(),
             first: Vec::new(),
         }))
@@ -118,7 +118,7 @@ impl Method for Winnow {
 /// Winnows as tokens arrive.
 struct Winnowing {
     rolling: Rolling,
-    windows: Windows,
+    windows: OpenWindows,
     all_runs_max: usize,
     /// The values so far, while the text may be short.
     first: Vec<u64>,
@@ -175,13 +175,13 @@ pub(super) fn winnow(
     w: usize,
     mut keep: impl FnMut(u64, usize),
 ) {
-    let mut windows = Windows::new(w);
+    let mut windows = OpenWindows::new(w);
     windows.push(values, &mut keep);
     windows.finish(keep);
 }
 
 /// The undecided windows of a sequence of values.
-struct Windows {
+struct OpenWindows {
     w: usize,
     buffer: [u64; BUFFER],
     held: usize,
@@ -191,9 +191,9 @@ struct Windows {
     last: Option<(usize, usize)>,
 }
 
-impl Windows {
-    fn new(w: usize) -> Windows {
-        Windows { w, buffer: [0; BUFFER], held: 0, base: 0, last: None }
+impl OpenWindows {
+    fn new(w: usize) -> OpenWindows {
+        OpenWindows { w, buffer: [0; BUFFER], held: 0, base: 0, last: None }
     }
 
     /// Takes values, and keeps the minimum of each complete window.
@@ -219,7 +219,7 @@ impl Windows {
     /// Processes all complete windows, and makes room for further values.
     #[inline(always)]
     fn slide(&mut self, keep: &mut impl FnMut(u64, usize)) {
-        let Windows { w, buffer, held, base, last } = self;
+        let OpenWindows { w, buffer, held, base, last } = self;
         let (mut least, mut next) = last.unwrap_or_else(|| {
             let next = (*w).min(*held);
             let least = ngram::rightmost_least(&buffer[..next]);

@@ -7,11 +7,11 @@
 //! Except for `avtor`, analyzers do not guess languages. The same rules hold for every text, so
 //! that a quotation is found in a text of another language.
 
-use super::family::{Family, Method};
-use super::{Parts, Take, Tokens, avtor, chars, code, prepared, tokenize};
+use super::family::{AnalyzerMethod, Family};
+use super::{PartHashes, Take, Tokens, avtor, chars, code, prepared, tokenize};
 use crate::hash::hash_bytes;
 use crate::runtime::Stop;
-use crate::spec::{Grammar, Spec};
+use crate::spec::{Spec, SpecGrammar};
 use crate::{Error, Result};
 use std::fmt;
 use std::str::FromStr;
@@ -56,7 +56,7 @@ use std::sync::Arc;
 pub struct Analyzer {
     spec: Spec,
     family: &'static Family,
-    method: Arc<dyn Method>,
+    method: Arc<dyn AnalyzerMethod>,
 }
 
 impl PartialEq for Analyzer {
@@ -82,7 +82,7 @@ static FAMILIES: [&Family; 8] = [
     &chars::BYTES,
 ];
 
-static GRAMMAR: Grammar<Family> = Grammar { noun: "analyzer", families: &FAMILIES };
+static GRAMMAR: SpecGrammar<Family> = SpecGrammar { noun: "analyzer", families: &FAMILIES };
 
 /// Returns all families of analyzers, including families that this build lacks.
 #[must_use]
@@ -215,7 +215,7 @@ impl Analyzer {
     ) -> Result<u32> {
         part.clear();
         check_length(text.len() as u64, "bytes")?;
-        let mut parts = Parts { part, handed_on: 0, each };
+        let mut parts = PartHashes { part, handed_on: 0, each };
         caught(|| self.method.push_parts(text, &mut parts, stop))?;
         stop.check()?;
         check_length(parts.taken(), "tokens")

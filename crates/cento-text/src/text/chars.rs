@@ -2,25 +2,25 @@
 //!
 //! Four kinds of token, for schemes over characters:
 //!
-//! - [`Kind::Chars`]: letters and digits, and `_` for every other character. In ASCII this is the
+//! - [`CharKind::Chars`]: letters and digits, and `_` for every other character. In ASCII this is the
 //!   alphabet of 37 signs of Sun et al. (2013), section 7.1: lower case, digits and `_`. The paper
 //!   does not treat other texts. Here a letter or digit of any script is a token, with its marks,
 //!   normalized and folded as in the analyzer `words` (see [`super::normalize`]): a composed
 //!   character and the same letter with a combining accent are the same token, a vowel sign of
 //!   Devanagari belongs to its consonant, and a ligature is its letters.
-//! - [`Kind::Letters`]: the same letters and digits without anything between. OCR text has wrong
+//! - [`CharKind::Letters`]: the same letters and digits without anything between. OCR text has wrong
 //!   and missing spaces and marks as well as wrong letters, and a word that a line end divides is
 //!   whole.
-//! - [`Kind::Consonants`]: the consonants, without vowels and everything else (Koala, Heintze 1996:
+//! - [`CharKind::Consonants`]: the consonants, without vowels and everything else (Koala, Heintze 1996:
 //!   chunks of 20 consonants). Vowels are a, e, i, o and u, with any marks. Which letters of other
 //!   scripts are vowels depends on the language, so all letters of other scripts are kept.
-//! - [`Kind::Bytes`]: every byte unchanged (SIF, Manber 1994: chunks of 50 bytes). The span of a
+//! - [`CharKind::Bytes`]: every byte unchanged (SIF, Manber 1994: chunks of 50 bytes). The span of a
 //!   byte is the span of its character, so that no passage cuts a character.
 //!
 //! Marks that follow no letter or digit, and characters that are invisible by definition, are
-//! omitted. [`Kind::Chars`] reads a text beyond ASCII without a letter or digit, such as emoji,
+//! omitted. [`CharKind::Chars`] reads a text beyond ASCII without a letter or digit, such as emoji,
 //! symbol by symbol, as `words` does. Otherwise all such texts of the same length would be equal.
-//! [`Kind::Letters`] does so with every text without a letter or digit.
+//! [`CharKind::Letters`] does so with every text without a letter or digit.
 //!
 //! Text is read in runs of ASCII, by a table, and in *chunks*: a run of other characters, with the
 //! preceding ASCII letter or digit, which a mark may change. Normalization never combines an ASCII
@@ -31,7 +31,7 @@ use super::family::{Family, Tokenize};
 use super::fold::{FOLDS, Folds};
 use super::hyphens;
 use super::lines::line_end_within;
-use super::normalize::{Class, Form, Normalizer, Sink};
+use super::normalize::{CharForm, CharSink, Class, Normalizer};
 use super::prepared::FORM;
 use super::tokenize::symbols;
 use super::unicode::is_letter;
@@ -50,7 +50,7 @@ pub(super) const LETTERS: Family = Family {
     source: "",
     example: "letters",
     feature: None,
-    build: Some(|spec| Arc::new(Characters::new(Kind::Letters, Folds::of(spec)))),
+    build: Some(|spec| Arc::new(Characters::new(CharKind::Letters, Folds::of(spec)))),
 };
 
 pub(super) const CHARS: Family = Family {
@@ -60,7 +60,7 @@ pub(super) const CHARS: Family = Family {
     source: "Sun, Qin and Wang 2013, section 7.1, for ASCII",
     example: "chars",
     feature: None,
-    build: Some(|spec| Arc::new(Characters::new(Kind::Chars, Folds::of(spec)))),
+    build: Some(|spec| Arc::new(Characters::new(CharKind::Chars, Folds::of(spec)))),
 };
 
 pub(super) const CONSONANTS: Family = Family {
@@ -70,7 +70,7 @@ pub(super) const CONSONANTS: Family = Family {
     source: "Heintze 1996: Koala, for ASCII",
     example: "consonants",
     feature: None,
-    build: Some(|_| Arc::new(Characters::new(Kind::Consonants, Folds::NONE))),
+    build: Some(|_| Arc::new(Characters::new(CharKind::Consonants, Folds::NONE))),
 };
 
 pub(super) const BYTES: Family = Family {
@@ -80,11 +80,11 @@ pub(super) const BYTES: Family = Family {
     source: "Manber 1994: SIF",
     example: "bytes",
     feature: None,
-    build: Some(|_| Arc::new(Characters::new(Kind::Bytes, Folds::NONE))),
+    build: Some(|_| Arc::new(Characters::new(CharKind::Bytes, Folds::NONE))),
 };
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum CharKind {
     Chars,
     Letters,
     Consonants,
@@ -94,14 +94,14 @@ enum Kind {
 /// The analyzer: the tokens of a text are its characters.
 #[derive(Debug)]
 struct Characters {
-    kind: Kind,
+    kind: CharKind,
     folds: Folds,
     /// For each byte of ASCII, the hash of its token, or `None` if the byte is omitted.
     hashes: Box<[Option<u64>; 128]>,
 }
 
 impl Characters {
-    fn new(kind: Kind, folds: Folds) -> Characters {
+    fn new(kind: CharKind, folds: Folds) -> Characters {
         let hash = |byte: usize| {
             let sign = sign_of(kind, (byte as u8).to_ascii_lowercase())?;
             Some(hash_bytes(&[folds.ascii(sign)]))
@@ -109,12 +109,12 @@ impl Characters {
         Characters { kind, folds, hashes: Box::new(std::array::from_fn(hash)) }
     }
 
-    fn form(&self) -> Form {
-        Form { folds: self.folds.of_letters(), ..FORM }
+    fn form(&self) -> CharForm {
+        CharForm { folds: self.folds.of_letters(), ..FORM }
     }
 }
 
-/// The signs of [`Kind::Chars`] in a text of ASCII, in the order of their alphabet.
+/// The signs of [`CharKind::Chars`] in a text of ASCII, in the order of their alphabet.
 const ALPHABET: &[u8; 37] = b"0123456789_abcdefghijklmnopqrstuvwxyz";
 
 /// The sign for the characters between words.
@@ -141,7 +141,7 @@ impl Tokenize for Characters {
     fn tokenize(&self, text: &str, tokens: &mut impl Take, stop: &Stop) -> Result<()> {
         // Letters are joined anyway, so hyphens matter only for `chars`.
         let folds = match self.kind {
-            Kind::Chars => self.folds,
+            CharKind::Chars => self.folds,
             _ => self.folds.without_hyphens(),
         };
         let Some(joined) = hyphens::join(text, folds) else {
@@ -156,26 +156,26 @@ impl Tokenize for Characters {
     }
 
     fn alphabet(&self) -> Option<&'static [u8]> {
-        (self.kind == Kind::Chars).then_some(ALPHABET)
+        (self.kind == CharKind::Chars).then_some(ALPHABET)
     }
 
     fn of_passages(&self) -> Option<String> {
         // A reader counts words. Bytes are for data that may have no words.
         let folds = FOLDS.written(self.folds.value());
-        (self.kind != Kind::Bytes).then(|| format!("words(folds={folds})"))
+        (self.kind != CharKind::Bytes).then(|| format!("words(folds={folds})"))
     }
 
     fn of_all_words(&self, _: bool) -> Option<String> {
-        (self.kind == Kind::Consonants).then(|| "words".to_owned())
+        (self.kind == CharKind::Consonants).then(|| "words".to_owned())
     }
 
     fn tokens_a_word(&self) -> u32 {
         match self.kind {
-            Kind::Letters => LETTERS_A_WORD,
+            CharKind::Letters => LETTERS_A_WORD,
             // A word has a space after its letters.
-            Kind::Chars => LETTERS_A_WORD + 1,
-            Kind::Consonants => CONSONANTS_A_WORD,
-            Kind::Bytes => 1,
+            CharKind::Chars => LETTERS_A_WORD + 1,
+            CharKind::Consonants => CONSONANTS_A_WORD,
+            CharKind::Bytes => 1,
         }
     }
 }
@@ -183,13 +183,13 @@ impl Tokenize for Characters {
 impl Characters {
     fn read(&self, text: &str, tokens: &mut impl Take, stop: &Stop) -> Result<()> {
         match self.kind {
-            Kind::Bytes => bytes(text, tokens, stop),
-            Kind::Consonants => self.characters(text, tokens, stop),
-            Kind::Letters if has_sign(text, stop)? => self.characters(text, tokens, stop),
-            Kind::Chars if has_sign(text, stop)? || text.is_ascii() => {
+            CharKind::Bytes => bytes(text, tokens, stop),
+            CharKind::Consonants => self.characters(text, tokens, stop),
+            CharKind::Letters if has_sign(text, stop)? => self.characters(text, tokens, stop),
+            CharKind::Chars if has_sign(text, stop)? || text.is_ascii() => {
                 self.characters(text, tokens, stop)
             }
-            Kind::Chars | Kind::Letters => symbols(text, self.form(), tokens, stop),
+            CharKind::Chars | CharKind::Letters => symbols(text, self.form(), tokens, stop),
         }
     }
 }
@@ -208,7 +208,7 @@ fn bytes(text: &str, tokens: &mut impl Take, stop: &Stop) -> Result<()> {
 /// Returns whether a text has a letter or digit, in its normal form.
 fn has_sign(text: &str, stop: &Stop) -> Result<bool> {
     struct Signs(bool);
-    impl Sink for Signs {
+    impl CharSink for Signs {
         fn accept(&mut self, c: char, class: Class, _: Span) {
             self.0 |= is_sign(c, class);
         }
@@ -237,12 +237,12 @@ fn is_sign(c: char, class: Class) -> bool {
 }
 
 /// Returns the sign of a lower-case byte of ASCII, or `None` if the byte is omitted.
-const fn sign_of(kind: Kind, lower: u8) -> Option<u8> {
+const fn sign_of(kind: CharKind, lower: u8) -> Option<u8> {
     match (lower, kind) {
-        (_, Kind::Bytes) => Some(lower),
-        (b'a' | b'e' | b'i' | b'o' | b'u' | b'0'..=b'9', Kind::Consonants) => None,
+        (_, CharKind::Bytes) => Some(lower),
+        (b'a' | b'e' | b'i' | b'o' | b'u' | b'0'..=b'9', CharKind::Consonants) => None,
         (b'0'..=b'9' | b'a'..=b'z', _) => Some(lower),
-        (_, Kind::Chars) => Some(SEPARATOR),
+        (_, CharKind::Chars) => Some(SEPARATOR),
         _ => None,
     }
 }
@@ -251,7 +251,7 @@ impl Characters {
     /// Appends the characters of `text`, which must be at most `u32::MAX` bytes long.
     fn characters<T: Take>(&self, text: &str, tokens: &mut T, stop: &Stop) -> Result<()> {
         // Created at the first chunk, which in English text may never occur.
-        let mut slow: Option<(Normalizer<'_>, Letter)> = None;
+        let mut slow: Option<(Normalizer<'_>, PendingLetter)> = None;
         let (mut at, mut parts) = (0, 0usize);
         while at < text.len() {
             if parts.is_multiple_of(PARTS_BETWEEN_LOOKS) {
@@ -267,8 +267,9 @@ impl Characters {
             let chunk = chunk_after(rest, ascii);
             self.push_ascii(&rest[..chunk.start], at, tokens);
             if !chunk.is_empty() {
-                let (normalizer, letter) =
-                    slow.get_or_insert_with(|| (Normalizer::new(self.form(), stop), Letter::new()));
+                let (normalizer, letter) = slow.get_or_insert_with(|| {
+                    (Normalizer::new(self.form(), stop), PendingLetter::new())
+                });
                 let start = at + chunk.start;
                 let mut sink = CharacterSink { by: self, letter, tokens };
                 normalizer.normalize(&text[start..at + chunk.end], start, &mut sink)?;
@@ -295,7 +296,7 @@ impl Characters {
             Span { start, end: start + 1 }
         };
         let hash = |&byte: &u8| self.hashes[usize::from(byte)];
-        if self.kind == Kind::Chars {
+        if self.kind == CharKind::Chars {
             let hashes = piece.iter().map(|byte| hash(byte).expect("every byte has a sign"));
             tokens.take_all(hashes, (0..piece.len()).map(span));
             return;
@@ -309,7 +310,7 @@ impl Characters {
 
     /// Returns whether a letter or digit in normal form is a token.
     fn keeps(&self, sign: char) -> bool {
-        self.kind != Kind::Consonants
+        self.kind != CharKind::Consonants
             || is_letter(sign) && !matches!(base(sign), 'a' | 'e' | 'i' | 'o' | 'u')
     }
 }
@@ -326,7 +327,7 @@ fn chunk_after(bytes: &[u8], ascii: usize) -> Range<usize> {
 }
 
 /// A letter or digit, and its marks so far.
-struct Letter {
+struct PendingLetter {
     is_open: bool,
     bytes: [u8; LETTER_BYTES_HELD],
     length: usize,
@@ -335,10 +336,16 @@ struct Letter {
     span: Span,
 }
 
-impl Letter {
-    fn new() -> Letter {
+impl PendingLetter {
+    fn new() -> PendingLetter {
         let span = Span { start: 0, end: 0 };
-        Letter { is_open: false, bytes: [0; LETTER_BYTES_HELD], length: 0, stream: None, span }
+        PendingLetter {
+            is_open: false,
+            bytes: [0; LETTER_BYTES_HELD],
+            length: 0,
+            stream: None,
+            span,
+        }
     }
 
     fn append(&mut self, c: char, span: Span) {
@@ -365,7 +372,7 @@ impl Letter {
 /// Turns the characters of a chunk into tokens.
 struct CharacterSink<'a, T> {
     by: &'a Characters,
-    letter: &'a mut Letter,
+    letter: &'a mut PendingLetter,
     tokens: &'a mut T,
 }
 
@@ -381,7 +388,7 @@ impl<T: Take> CharacterSink<'_, T> {
     }
 }
 
-impl<T: Take> Sink for CharacterSink<'_, T> {
+impl<T: Take> CharSink for CharacterSink<'_, T> {
     #[inline(always)]
     fn accept(&mut self, c: char, class: Class, span: Span) {
         match class {
@@ -398,7 +405,7 @@ impl<T: Take> Sink for CharacterSink<'_, T> {
             }
             _ => {
                 self.close();
-                if self.by.kind == Kind::Chars {
+                if self.by.kind == CharKind::Chars {
                     self.tokens.take(hash_bytes(&[SEPARATOR]), span);
                 }
             }

@@ -21,7 +21,7 @@ use crate::spec::Parameter;
 use std::sync::Arc;
 
 #[derive(Debug)]
-struct Language {
+struct CodeLanguage {
     name: &'static str,
     endings: &'static [&'static str],
     /// The feature of the crate that includes the grammar.
@@ -30,21 +30,21 @@ struct Language {
     is_built: bool,
 }
 
-const fn of_code(name: &'static str, endings: &'static [&'static str]) -> Language {
-    Language { name, endings, feature: "code", is_built: cfg!(feature = "code") }
+const fn of_code(name: &'static str, endings: &'static [&'static str]) -> CodeLanguage {
+    CodeLanguage { name, endings, feature: "code", is_built: cfg!(feature = "code") }
 }
 
-const fn of_web(name: &'static str, endings: &'static [&'static str]) -> Language {
-    Language { name, endings, feature: "code-web", is_built: cfg!(feature = "code-web") }
+const fn of_web(name: &'static str, endings: &'static [&'static str]) -> CodeLanguage {
+    CodeLanguage { name, endings, feature: "code-web", is_built: cfg!(feature = "code-web") }
 }
 
-const fn of_all(name: &'static str, endings: &'static [&'static str]) -> Language {
-    Language { name, endings, feature: "code-all", is_built: cfg!(feature = "code-all") }
+const fn of_all(name: &'static str, endings: &'static [&'static str]) -> CodeLanguage {
+    CodeLanguage { name, endings, feature: "code-all", is_built: cfg!(feature = "code-all") }
 }
 
 /// All languages, including languages that this build lacks. A `.h` file may be C or C++, and the
 /// grammar of TypeScript with JSX (`tsx`) can read a TypeScript file.
-const LANGUAGES: [Language; 13] = [
+const LANGUAGES: [CodeLanguage; 13] = [
     of_code("c", &[".c", ".h"]),
     of_code("cpp", &[".cc", ".cpp", ".cxx", ".c++", ".h", ".hh", ".hpp", ".hxx"]),
     of_code("java", &[".java"]),
@@ -97,7 +97,7 @@ pub(super) const FAMILY: Family = Family {
     example: "code(language=java)",
     feature: Some("code"),
     #[cfg(feature = "code")]
-    build: Some(|spec| Arc::new(tree::Program::new(spec))),
+    build: Some(|spec| Arc::new(tree::ProgramTokens::new(spec))),
     #[cfg(not(feature = "code"))]
     build: None,
 };
@@ -180,7 +180,7 @@ pub fn languages_of(name: &str) -> Vec<&'static str> {
     let ends = |ending: &&str| {
         name.strip_suffix(*ending).is_some_and(|rest| !rest.is_empty() && !rest.ends_with('/'))
     };
-    let has_name = |language: &&Language| language.endings.iter().any(ends);
+    let has_name = |language: &&CodeLanguage| language.endings.iter().any(ends);
     LANGUAGES.iter().filter(has_name).map(|language| language.name).collect()
 }
 

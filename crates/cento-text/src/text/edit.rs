@@ -7,14 +7,14 @@ use super::{Span, Take};
 
 /// A text that consists of pieces of an original, some replaced.
 #[derive(Debug, Default)]
-pub(super) struct Edited {
+pub(super) struct EditedText {
     pub(super) text: String,
     /// The pieces in order. Together they cover the text.
-    pieces: Vec<Piece>,
+    pieces: Vec<EditPiece>,
 }
 
 #[derive(Debug)]
-struct Piece {
+struct EditPiece {
     /// The first byte in the edited text.
     start: usize,
     /// The bytes of the original that the piece came from.
@@ -23,7 +23,7 @@ struct Piece {
     is_copy: bool,
 }
 
-impl Edited {
+impl EditedText {
     pub(super) fn copy(&mut self, original: &str, start: usize, end: usize) {
         self.push(&original[start..end], start, end, true);
     }
@@ -50,7 +50,7 @@ impl Edited {
             Some(last) if is_copy && last.is_copy && last.origin.end == origin.start => {
                 last.origin.end = origin.end;
             }
-            _ => self.pieces.push(Piece { start: self.text.len(), origin, is_copy }),
+            _ => self.pieces.push(EditPiece { start: self.text.len(), origin, is_copy }),
         }
         self.text.push_str(text);
     }
@@ -68,12 +68,12 @@ impl Edited {
     pub(super) fn moved<'a, T: Take>(
         &'a self,
         tokens: &'a mut T,
-    ) -> Moved<'a, T, impl Fn(Span) -> Span + 'a> {
-        Moved { tokens, origin: |span| self.origin(span) }
+    ) -> MovedTokens<'a, T, impl Fn(Span) -> Span + 'a> {
+        MovedTokens { tokens, origin: |span| self.origin(span) }
     }
 
     /// Returns the piece that contains this byte, and the offset of the byte in the piece.
-    fn piece_at(&self, byte: usize) -> (&Piece, u32) {
+    fn piece_at(&self, byte: usize) -> (&EditPiece, u32) {
         let after = self.pieces.partition_point(|piece| piece.start <= byte);
         let piece = &self.pieces[after - 1];
         (piece, (byte - piece.start) as u32)
@@ -81,13 +81,13 @@ impl Edited {
 }
 
 /// Passes on the tokens of an edited text, with their spans in the original.
-pub(super) struct Moved<'a, T, F> {
+pub(super) struct MovedTokens<'a, T, F> {
     pub(super) tokens: &'a mut T,
     /// The function that returns the bytes of the original that a span came from.
     pub(super) origin: F,
 }
 
-impl<T: Take, F: Fn(Span) -> Span> Take for Moved<'_, T, F> {
+impl<T: Take, F: Fn(Span) -> Span> Take for MovedTokens<'_, T, F> {
     #[inline(always)]
     fn take(&mut self, hash: u64, span: Span) {
         self.tokens.take(hash, (self.origin)(span));
@@ -114,7 +114,7 @@ mod tests {
     #[test]
     fn bytes_know_where_they_came_from() {
         let original = "one <b>&eacute;two";
-        let mut edited = Edited::default();
+        let mut edited = EditedText::default();
         edited.copy(original, 0, 2);
         edited.copy(original, 2, 4);
         edited.replace("\u{e9}", 7, 15);

@@ -3,7 +3,7 @@
 //! The file of an analyzer has a [`Family`] for each name of the analyzer. The list of families in
 //! `analyzer` is the only other place where an analyzer is named.
 
-use super::{Parts, Take, Tokens};
+use super::{PartHashes, Take, Tokens};
 use crate::Result;
 use crate::runtime::Stop;
 use crate::spec::{self, Description, Parameter, Spec};
@@ -32,7 +32,7 @@ pub struct Family {
 }
 
 /// Builds an analyzer from a specification.
-pub(super) type Build = fn(&Spec) -> Arc<dyn Method>;
+pub(super) type Build = fn(&Spec) -> Arc<dyn AnalyzerMethod>;
 
 impl spec::Family for Family {
     fn describe(&self) -> Description {
@@ -45,7 +45,7 @@ impl spec::Family for Family {
 /// The implementation of an analyzer.
 ///
 /// The loops of an analyzer are compiled for each kind of sink, so this trait cannot be a trait
-/// object. [`Method`] can.
+/// object. [`AnalyzerMethod`] can.
 pub(super) trait Tokenize: fmt::Debug + Send + Sync {
     /// Appends the tokens of `text`, which is at most `u32::MAX` bytes long. Cancellation is the
     /// only error.
@@ -93,9 +93,9 @@ pub(super) trait Tokenize: fmt::Debug + Send + Sync {
 pub(super) const SAMPLE: &str = include_str!("sample.txt");
 
 /// The object-safe form of [`Tokenize`], with a method for each kind of sink.
-pub(super) trait Method: fmt::Debug + Send + Sync {
+pub(super) trait AnalyzerMethod: fmt::Debug + Send + Sync {
     fn push_tokens(&self, text: &str, tokens: &mut Tokens, stop: &Stop) -> Result<()>;
-    fn push_parts(&self, text: &str, parts: &mut Parts<'_>, stop: &Stop) -> Result<()>;
+    fn push_parts(&self, text: &str, parts: &mut PartHashes<'_>, stop: &Stop) -> Result<()>;
     fn scratch_bytes(&self, text_bytes: usize) -> usize;
     fn alphabet(&self) -> Option<&'static [u8]>;
     fn of_passages(&self) -> Option<String>;
@@ -105,12 +105,12 @@ pub(super) trait Method: fmt::Debug + Send + Sync {
     fn table_hashes(&self) -> Vec<u64>;
 }
 
-impl<T: Tokenize> Method for T {
+impl<T: Tokenize> AnalyzerMethod for T {
     fn push_tokens(&self, text: &str, tokens: &mut Tokens, stop: &Stop) -> Result<()> {
         self.tokenize(text, tokens, stop)
     }
 
-    fn push_parts(&self, text: &str, parts: &mut Parts<'_>, stop: &Stop) -> Result<()> {
+    fn push_parts(&self, text: &str, parts: &mut PartHashes<'_>, stop: &Stop) -> Result<()> {
         self.tokenize(text, parts, stop)
     }
 

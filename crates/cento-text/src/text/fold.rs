@@ -229,7 +229,7 @@ mod tests {
     use super::*;
     use crate::Stop;
     use crate::hash::hash_bytes;
-    use crate::text::normalize::{Form, normal_form};
+    use crate::text::normalize::{CharForm, normal_form};
     use crate::text::prepared::FORM;
     use crate::text::{Analyzer, Tokens};
     use caseless::Caseless;
@@ -402,7 +402,7 @@ mod tests {
     #[test]
     fn folding_twice_changes_nothing() {
         for folds in (0..6).map(|bit| Folds(1 << bit)).chain([Folds(63)]) {
-            let form = Form { folds, ..FORM };
+            let form = CharForm { folds, ..FORM };
             for c in ('\0'..='\u{1ffff}').filter(|c| !('\u{3400}'..'\u{a000}').contains(c)) {
                 let once = normal_form(c.encode_utf8(&mut [0; 4]), form);
                 assert_eq!(normal_form(&once, form), once, "{c:?} {folds:?}");

@@ -6,7 +6,7 @@
 //! the not sign (U+00AC) or the soft hyphen only for divisions, so these signs also join letters
 //! where the line end is lost, and before letters of either case.
 
-use super::edit::Edited;
+use super::edit::EditedText;
 use super::fold::Folds;
 use super::numbers;
 use super::unicode::{is_letter, is_mark, is_upper_case, is_white_space};
@@ -14,7 +14,7 @@ use std::ops::Range;
 
 /// Returns the text with divided words joined and without the numbers of lines, as the folds
 /// request. `None` if nothing changes.
-pub(super) fn join(text: &str, folds: Folds) -> Option<Edited> {
+pub(super) fn join(text: &str, folds: Folds) -> Option<EditedText> {
     if folds.of_lines().is_none() {
         return None;
     }
@@ -29,7 +29,7 @@ pub(super) fn join(text: &str, folds: Folds) -> Option<Edited> {
     if cuts.is_empty() {
         return None;
     }
-    let mut edited = Edited::default();
+    let mut edited = EditedText::default();
     // The end of the text that has been copied.
     let mut copied = 0;
     for Range { start, end } in cuts {
@@ -44,7 +44,7 @@ pub(super) fn join(text: &str, folds: Folds) -> Option<Edited> {
 fn divisions(text: &str) -> impl Iterator<Item = Range<usize>> {
     text.char_indices().filter_map(|(at, c)| {
         let after = at + c.len_utf8();
-        let next = Kind::of(c)?.next(&text[..at], &text[after..])?;
+        let next = HyphenKind::of(c)?.next(&text[..at], &text[after..])?;
         Some(at..after + next)
     })
 }
@@ -68,18 +68,18 @@ const DIVISION_BYTES_A_BYTE: usize = 30;
 const NUMBER_BYTES_A_BYTE: usize = 50;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum HyphenKind {
     /// A hyphen, which also occurs within lines.
     Hyphen,
     /// A sign that occurs only where a word is divided.
     Division,
 }
 
-impl Kind {
-    fn of(c: char) -> Option<Kind> {
+impl HyphenKind {
+    fn of(c: char) -> Option<HyphenKind> {
         match c {
-            '-' | '\u{2010}' | '\u{2e17}' => Some(Kind::Hyphen),
-            '\u{ac}' | '\u{ad}' => Some(Kind::Division),
+            '-' | '\u{2010}' | '\u{2e17}' => Some(HyphenKind::Hyphen),
+            '\u{ac}' | '\u{ad}' => Some(HyphenKind::Division),
             _ => None,
         }
     }
@@ -96,11 +96,11 @@ impl Kind {
         let space = &after[..after.len() - rest.len()];
         let ends = line_ends(space);
         let joins = match self {
-            Kind::Hyphen if is_upper_case(next) => {
+            HyphenKind::Hyphen if is_upper_case(next) => {
                 ends == 1 && are_capitals(before.chars().rev()) && are_capitals(rest.chars())
             }
-            Kind::Hyphen => ends == 1,
-            Kind::Division => ends <= 1 && (ends == 1 || space.is_empty()),
+            HyphenKind::Hyphen => ends == 1,
+            HyphenKind::Division => ends <= 1 && (ends == 1 || space.is_empty()),
         };
         joins.then_some(space.len())
     }

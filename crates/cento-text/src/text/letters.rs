@@ -155,11 +155,11 @@ impl Letters {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Analyzed, Analyzer};
+    use super::super::{AnalyzedText, Analyzer};
     use super::*;
 
     fn letters(text: &str) -> String {
-        let text = Analyzed::new(text.to_owned(), &Analyzer::default(), Stop::NEVER).unwrap();
+        let text = AnalyzedText::new(text.to_owned(), &Analyzer::default(), Stop::NEVER).unwrap();
         let (letters, is_complete) = Letters::new(
             text.side(),
             (&|_| false, 2),
@@ -199,7 +199,7 @@ mod tests {
     #[test]
     fn tokens_that_are_left_out_have_a_letter_of_their_own() {
         let text =
-            Analyzed::new("one two three".into(), &Analyzer::default(), Stop::NEVER).unwrap();
+            AnalyzedText::new("one two three".into(), &Analyzer::default(), Stop::NEVER).unwrap();
         let of = |letters_max| {
             Letters::new(
                 text.side(),

@@ -6,7 +6,7 @@
 //! punctuation mark do count. Korean and Burmese have spaces between phrases, and lines end there.
 
 use super::Span;
-use super::normalize::{Class, Normalizer, Sink, is_ignorable};
+use super::normalize::{CharSink, Class, Normalizer, is_ignorable};
 use super::unicode::{is_burmese, is_hangul};
 use crate::Result;
 
@@ -52,7 +52,7 @@ fn joins(text: &str, end: usize, next: usize, normalizer: &mut Normalizer<'_>) -
         None => {
             let after = after.take_while(|c| !c.is_ascii()).take(CHARS_EXAMINED);
             let segment: String = [first].into_iter().chain(after).collect();
-            Ends::of(&segment, normalizer)?.first
+            NormalFormEnds::of(&segment, normalizer)?.first
         }
     };
     if !first.is_some_and(|(c, class)| class == Class::Mark || is_unbroken(c, class)) {
@@ -61,7 +61,7 @@ fn joins(text: &str, end: usize, next: usize, normalizer: &mut Normalizer<'_>) -
     // A line end may also be between a letter and its marks.
     let is_of_word = |c: &char| !is_ignorable(*c) && !matches!(c, '\n' | '\r');
     for c in text[..end].chars().rev().filter(is_of_word).take(CHARS_EXAMINED) {
-        if let Some((c, class)) = Ends::of(c.encode_utf8(&mut [0; 4]), normalizer)?.last {
+        if let Some((c, class)) = NormalFormEnds::of(c.encode_utf8(&mut [0; 4]), normalizer)?.last {
             return Ok(is_unbroken(c, class));
         }
     }
@@ -76,21 +76,21 @@ fn is_unbroken(c: char, class: Class) -> bool {
 
 /// The ends of the normal form of a text.
 #[derive(Default)]
-struct Ends {
+struct NormalFormEnds {
     first: Option<(char, Class)>,
     /// The last character that is not a mark.
     last: Option<(char, Class)>,
 }
 
-impl Ends {
-    fn of(text: &str, normalizer: &mut Normalizer<'_>) -> Result<Ends> {
-        let mut ends = Ends::default();
+impl NormalFormEnds {
+    fn of(text: &str, normalizer: &mut Normalizer<'_>) -> Result<NormalFormEnds> {
+        let mut ends = NormalFormEnds::default();
         normalizer.normalize(text, 0, &mut ends)?;
         Ok(ends)
     }
 }
 
-impl Sink for Ends {
+impl CharSink for NormalFormEnds {
     fn accept(&mut self, c: char, class: Class, _: Span) {
         if class == Class::Ignorable {
             return;

@@ -131,14 +131,14 @@ impl Take for Tokens {
 }
 
 /// Passes on the hashes of tokens, part by part, without their spans.
-struct Parts<'a> {
+struct PartHashes<'a> {
     /// The part that is being collected.
     part: &'a mut Vec<u64>,
     handed_on: u64,
     each: &'a mut dyn FnMut(&[u64]),
 }
 
-impl Parts<'_> {
+impl PartHashes<'_> {
     #[cold]
     fn hand_on(&mut self) {
         (self.each)(self.part);
@@ -147,7 +147,7 @@ impl Parts<'_> {
     }
 }
 
-impl Take for Parts<'_> {
+impl Take for PartHashes<'_> {
     #[inline(always)]
     fn take(&mut self, hash: u64, _: Span) {
         if self.part.len() >= PART_TOKENS {
@@ -194,7 +194,7 @@ impl<'a> Side<'a> {
 
 /// An owned text with its tokens.
 #[derive(Debug, Clone, Default)]
-pub struct Analyzed {
+pub struct AnalyzedText {
     /// The text that the spans of `tokens` refer to.
     pub text: String,
     /// The tokens of the text.
@@ -203,15 +203,15 @@ pub struct Analyzed {
     pub parts: Vec<Part>,
 }
 
-impl Analyzed {
+impl AnalyzedText {
     /// Splits a text without parts into tokens.
     ///
     /// # Errors
     /// When the text is too large. [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
-    pub fn new(text: String, analyzer: &Analyzer, stop: &Stop) -> Result<Analyzed> {
+    pub fn new(text: String, analyzer: &Analyzer, stop: &Stop) -> Result<AnalyzedText> {
         let mut tokens = Tokens::default();
         analyzer.analyze(&text, &mut tokens, stop)?;
-        Ok(Analyzed { text, tokens, parts: Vec::new() })
+        Ok(AnalyzedText { text, tokens, parts: Vec::new() })
     }
 
     /// Does the work of `new` with memory reserved in advance for about `tokens` tokens.
@@ -220,16 +220,16 @@ impl Analyzed {
         tokens: u32,
         analyzer: &Analyzer,
         stop: &Stop,
-    ) -> Result<Analyzed> {
+    ) -> Result<AnalyzedText> {
         let mut tokens = Tokens::with_room(tokens, &text);
         analyzer.analyze(&text, &mut tokens, stop)?;
-        Ok(Analyzed { text, tokens, parts: Vec::new() })
+        Ok(AnalyzedText { text, tokens, parts: Vec::new() })
     }
 
     /// Sets the parts of the text.
     #[must_use]
-    pub fn with_parts(self, parts: Vec<Part>) -> Analyzed {
-        Analyzed { parts, ..self }
+    pub fn with_parts(self, parts: Vec<Part>) -> AnalyzedText {
+        AnalyzedText { parts, ..self }
     }
 
     /// Returns the memory, in bytes, of the text, its tokens and its parts.

@@ -24,7 +24,7 @@ use super::unicode::normal::{
     combining_class, extend_by_decomposition, extend_by_nfkc, extend_by_nfkc_and_folding,
     is_second, nfkc, starts_segment,
 };
-use super::unicode::{Category, category, folded, is_assigned, is_tibetan, is_unspaced};
+use super::unicode::{WordCategory, category, folded, is_assigned, is_tibetan, is_unspaced};
 use super::variants;
 use crate::Result;
 use crate::runtime::Stop;
@@ -32,7 +32,7 @@ use std::sync::OnceLock;
 
 /// The equivalences for the comparison of characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Form {
+pub(super) struct CharForm {
     /// Compatibility and canonical equivalence (NFKC).
     pub(super) nfkc: bool,
     /// Full Unicode case folding.
@@ -41,7 +41,7 @@ pub(super) struct Form {
     pub(super) folds: Folds,
 }
 
-impl Form {
+impl CharForm {
     /// Returns whether the form of a character depends on the characters around it.
     fn composes(self) -> bool {
         self.nfkc || !self.folds.is_none()
@@ -118,26 +118,26 @@ pub(super) enum Class {
 }
 
 /// Receives the characters of a normalized text, in order.
-pub(super) trait Sink {
+pub(super) trait CharSink {
     /// Takes `c`, which was made from the bytes `span` of the original text.
     fn accept(&mut self, c: char, class: Class, span: Span);
 }
 
 /// Returns the normal form of a single word, which may continue after a line end (see
 /// [`super::lines`]).
-pub(super) fn normal_form(word: &str, form: Form) -> String {
+pub(super) fn normal_form(word: &str, form: CharForm) -> String {
     if word.is_ascii() {
         return word.bytes().map(|byte| char::from(form.ascii(byte))).collect();
     }
-    struct Letters(String);
-    impl Sink for Letters {
+    struct FoldedLetters(String);
+    impl CharSink for FoldedLetters {
         fn accept(&mut self, c: char, class: Class, _: Span) {
             if class != Class::Ignorable && !matches!(c, '\n' | '\r') {
                 self.0.push(c);
             }
         }
     }
-    let mut letters = Letters(String::new());
+    let mut letters = FoldedLetters(String::new());
     let normalized = Normalizer::new(form, Stop::NEVER).normalize(word, 0, &mut letters);
     normalized.expect("normalising fails only when it is stopped");
     letters.0
@@ -150,10 +150,10 @@ const SEGMENT_CHARS_MAX: usize = 32;
 
 /// Converts texts to their normal form.
 pub(super) struct Normalizer<'a> {
-    table: Table,
+    table: CharTable,
     /// The segment being read, unless it is a single settled character so far.
     chars: [char; SEGMENT_CHARS_MAX],
-    entries: [Entry; SEGMENT_CHARS_MAX],
+    entries: [CharEntry; SEGMENT_CHARS_MAX],
     length: usize,
     span: Span,
     /// Whether the segment can be normalized by replacing each character separately.
@@ -167,11 +167,11 @@ pub(super) struct Normalizer<'a> {
 
 impl<'a> Normalizer<'a> {
     /// Creates a normalizer, which ends early when `stop` is set.
-    pub(super) fn new(form: Form, stop: &'a Stop) -> Normalizer<'a> {
+    pub(super) fn new(form: CharForm, stop: &'a Stop) -> Normalizer<'a> {
         Normalizer {
-            table: Table::new(form),
+            table: CharTable::new(form),
             chars: ['\0'; SEGMENT_CHARS_MAX],
-            entries: [Entry::ABSENT; SEGMENT_CHARS_MAX],
+            entries: [CharEntry::ABSENT; SEGMENT_CHARS_MAX],
             length: 0,
             span: Span { start: 0, end: 0 },
             plain: true,
@@ -187,11 +187,11 @@ impl<'a> Normalizer<'a> {
         &mut self,
         text: &str,
         offset: usize,
-        sink: &mut impl Sink,
+        sink: &mut impl CharSink,
     ) -> Result<()> {
         // Most segments are a single settled character. The character is kept here, and moved to
         // `self.chars`, which is slower, only when a second character joins it.
-        let mut alone: Option<(Entry, Span)> = None;
+        let mut alone: Option<(CharEntry, Span)> = None;
         for (i, c) in text.char_indices() {
             let start = (offset + i) as u32;
             let span = Span { start, end: start + c.len_utf8() as u32 };
@@ -212,7 +212,7 @@ impl<'a> Normalizer<'a> {
                 let c = before.chars().next().expect("a span of the text begins a character");
                 self.join(c, entry, span);
             }
-            if entry.is(Entry::BOUNDARY) || self.length == SEGMENT_CHARS_MAX {
+            if entry.is(CharEntry::BOUNDARY) || self.length == SEGMENT_CHARS_MAX {
                 self.finish(sink)?;
             }
             self.join(c, entry, span);
@@ -232,7 +232,7 @@ impl<'a> Normalizer<'a> {
         entry.stands_alone().then_some((entry.mapped, entry.class))
     }
 
-    fn join(&mut self, c: char, entry: Entry, span: Span) {
+    fn join(&mut self, c: char, entry: CharEntry, span: Span) {
         // Marks that never compose and are in canonical order remain unchanged (the quick check of
         // UAX #15). Thai, Arabic and Devanagari therefore seldom need the general algorithm.
         let before = match self.length {
@@ -244,14 +244,14 @@ impl<'a> Normalizer<'a> {
             length => self.entries[length - 1].combining,
         };
         let ordered = entry.combining == 0 || entry.combining >= before;
-        self.plain &= entry.is(Entry::SETTLED) && ordered;
+        self.plain &= entry.is(CharEntry::SETTLED) && ordered;
         self.span.end = span.end;
         self.chars[self.length] = c;
         self.entries[self.length] = entry;
         self.length += 1;
     }
 
-    fn finish(&mut self, sink: &mut impl Sink) -> Result<()> {
+    fn finish(&mut self, sink: &mut impl CharSink) -> Result<()> {
         if self.plain {
             for entry in &self.entries[..self.length] {
                 sink.accept(entry.mapped, entry.class, self.span);
@@ -264,7 +264,7 @@ impl<'a> Normalizer<'a> {
     }
 
     #[cold]
-    fn expand(&mut self, sink: &mut impl Sink) -> Result<()> {
+    fn expand(&mut self, sink: &mut impl CharSink) -> Result<()> {
         if self.expansions.is_multiple_of(EXPANSIONS_BETWEEN_LOOKS) {
             self.stop.check()?;
         }
@@ -283,25 +283,25 @@ impl<'a> Normalizer<'a> {
 /// characters each.
 const EXPANSIONS_BETWEEN_LOOKS: usize = 512;
 
-/// The properties of a character in a [`Form`].
+/// The properties of a character in a [`CharForm`].
 #[derive(Debug, Clone, Copy)]
-struct Entry {
+struct CharEntry {
     mapped: char,
     combining: u8,
     /// The class of `mapped`, or [`Class::Ignorable`].
     class: Class,
     own_class: Class,
-    /// [`Entry::BOUNDARY`] and [`Entry::SETTLED`], in a byte, so that an entry takes eight bytes.
+    /// [`CharEntry::BOUNDARY`] and [`CharEntry::SETTLED`], in a byte, so that an entry takes eight bytes.
     flags: u8,
 }
 
-impl Entry {
+impl CharEntry {
     /// A segment starts before the character, whatever precedes it.
     const BOUNDARY: u8 = 1;
     /// The character becomes `mapped` among any other settled characters in canonical order.
     const SETTLED: u8 = 2;
 
-    const ABSENT: Entry = Entry {
+    const ABSENT: CharEntry = CharEntry {
         mapped: '\0',
         combining: 0,
         class: Class::Other,
@@ -317,42 +317,43 @@ impl Entry {
     /// Returns whether the character becomes `mapped`, whatever is around it.
     #[inline(always)]
     fn stands_alone(self) -> bool {
-        self.flags == Entry::BOUNDARY | Entry::SETTLED
+        self.flags == CharEntry::BOUNDARY | CharEntry::SETTLED
     }
 
-    fn new(c: char, form: Form) -> Entry {
+    fn new(c: char, form: CharForm) -> CharEntry {
         if is_plain_unit(c) {
-            return Entry {
+            return CharEntry {
                 mapped: c,
                 combining: 0,
                 class: Class::Unit,
                 own_class: Class::Unit,
-                flags: Entry::BOUNDARY | Entry::SETTLED,
+                flags: CharEntry::BOUNDARY | CharEntry::SETTLED,
             };
         }
         let own_class = match form.unifies() && variants::is_left_out(c) {
             true => Class::Ignorable,
             false => classify(c),
         };
-        let mut entry = Entry { mapped: c, combining: 0, class: own_class, own_class, flags: 0 };
+        let mut entry =
+            CharEntry { mapped: c, combining: 0, class: own_class, own_class, flags: 0 };
         if own_class == Class::Ignorable {
             return entry;
         }
         if !is_assigned(c) {
             // An unassigned character maps to itself. A library with newer tables would change the
             // character.
-            entry.flags = Entry::BOUNDARY | Entry::SETTLED;
+            entry.flags = CharEntry::BOUNDARY | CharEntry::SETTLED;
             return entry;
         }
         if !form.composes() || starts_segment(c) {
-            entry.flags |= Entry::BOUNDARY;
+            entry.flags |= CharEntry::BOUNDARY;
         }
         if let Some(mapped) = settle(c, form) {
             entry.mapped = mapped;
             if mapped != c {
                 entry.class = classify(mapped);
             }
-            entry.flags |= Entry::SETTLED;
+            entry.flags |= CharEntry::SETTLED;
         }
         if form.composes() {
             entry.combining = combining_class(entry.mapped);
@@ -368,7 +369,7 @@ fn is_plain_unit(c: char) -> bool {
 }
 
 /// Returns the character that the assigned `c` becomes whatever is around it, if there is only one.
-fn settle(c: char, form: Form) -> Option<char> {
+fn settle(c: char, form: CharForm) -> Option<char> {
     if !form.folds.is_none() {
         return settle_folded(c, form);
     }
@@ -387,7 +388,7 @@ fn settle(c: char, form: Form) -> Option<char> {
 }
 
 /// Does the work of [`settle`] for a form with folds.
-fn settle_folded(c: char, form: Form) -> Option<char> {
+fn settle_folded(c: char, form: CharForm) -> Option<char> {
     let mut chars = Vec::new();
     form.extend(&mut chars, &[c]);
     let settled = only(chars.into_iter())?;
@@ -407,13 +408,13 @@ fn classify(c: char) -> Class {
     }
     match category(c) {
         _ if is_apostrophe(c) => Class::Other,
-        Category::M => Class::Mark,
+        WordCategory::M => Class::Mark,
         // Among numbers, U+3007, the zero of Han numerals, is written among ideographs. Decimal
         // digits are not.
-        Category::L | Category::Nl if is_unspaced(c) => Class::Unit,
-        Category::L | Category::Nl if is_tibetan(c) => Class::Syllable,
-        Category::L | Category::Nl | Category::N | Category::Pc => Class::Word,
-        Category::Cn | Category::Other => Class::Other,
+        WordCategory::L | WordCategory::Nl if is_unspaced(c) => Class::Unit,
+        WordCategory::L | WordCategory::Nl if is_tibetan(c) => Class::Syllable,
+        WordCategory::L | WordCategory::Nl | WordCategory::N | WordCategory::Pc => Class::Word,
+        WordCategory::Cn | WordCategory::Other => Class::Other,
     }
 }
 
@@ -460,7 +461,7 @@ pub(super) fn is_ignorable(c: char) -> bool {
 }
 
 /// The entries of 256 consecutive characters.
-type Page = [Entry; 256];
+type Page = [CharEntry; 256];
 
 /// The pages of a form. A page is made when a text first needs it, in a tenth of a millisecond. All
 /// pages would take a quarter of a second, and most texts need two or three.
@@ -468,20 +469,20 @@ type Pages = [OnceLock<Box<Page>>; 0x1100];
 
 /// The entries of all characters in a form.
 #[derive(Clone, Copy)]
-struct Table {
-    form: Form,
+struct CharTable {
+    form: CharForm,
     pages: &'static Pages,
 }
 
-impl Table {
-    fn new(form: Form) -> Table {
+impl CharTable {
+    fn new(form: CharForm) -> CharTable {
         static PAGES: [Pages; 4] = [const { [const { OnceLock::new() }; 0x1100] }; 4];
         let equivalences = usize::from(form.nfkc) * 2 + usize::from(form.fold);
         let pages = match form.folds.is_none() {
             true => &PAGES[equivalences],
-            false => Table::pages_of_folds(form.folds.number() * 4 + equivalences),
+            false => CharTable::pages_of_folds(form.folds.number() * 4 + equivalences),
         };
-        Table { form, pages }
+        CharTable { form, pages }
     }
 
     /// Returns the pages of a form with folds. The empty list takes 70 KB, so it is made on demand:
@@ -496,7 +497,7 @@ impl Table {
     }
 
     #[inline(always)]
-    fn entry(&self, c: char) -> Entry {
+    fn entry(&self, c: char) -> CharEntry {
         let code = c as usize;
         let page = self.pages[code >> 8].get_or_init(|| make_page(code >> 8, self.form));
         page[code & 0xff]
@@ -504,11 +505,11 @@ impl Table {
 }
 
 #[cold]
-fn make_page(number: usize, form: Form) -> Box<Page> {
-    let mut page = Box::new([Entry::ABSENT; 256]);
+fn make_page(number: usize, form: CharForm) -> Box<Page> {
+    let mut page = Box::new([CharEntry::ABSENT; 256]);
     for (low, entry) in page.iter_mut().enumerate() {
         if let Some(c) = char::from_u32((number << 8 | low) as u32) {
-            *entry = Entry::new(c, form);
+            *entry = CharEntry::new(c, form);
         }
     }
     page

@@ -20,22 +20,22 @@ const STEPS: [u32; 5] = [1, 2, 4, 5, 10];
 const COUNTING: (usize, usize) = (4, 5);
 
 /// A number and its place, with the gap after or before the number.
-struct Number {
+struct PlacedNumber {
     value: u32,
     at: Range<usize>,
 }
 
 /// The numbers of a text, by their places.
 #[derive(Default)]
-struct Places {
-    line_starts: Vec<Number>,
-    line_ends: Vec<Number>,
-    sentences: Vec<Number>,
+struct NumberPlaces {
+    line_starts: Vec<PlacedNumber>,
+    line_ends: Vec<PlacedNumber>,
+    sentences: Vec<PlacedNumber>,
 }
 
 /// Returns the ranges of the numbers of lines and verses in a text, in order.
 pub(super) fn ranges(text: &str) -> Vec<Range<usize>> {
-    let mut places = Places::default();
+    let mut places = NumberPlaces::default();
     let bytes = text.as_bytes();
     let mut at = 0;
     while let Some(start) = bytes[at..].iter().position(u8::is_ascii_digit).map(|to| at + to) {
@@ -44,10 +44,10 @@ pub(super) fn ranges(text: &str) -> Vec<Range<usize>> {
         if len <= DIGITS_MAX
             && let Ok(value) = text[start..at].parse()
         {
-            places.add(text, Number { value, at: start..at });
+            places.add(text, PlacedNumber { value, at: start..at });
         }
     }
-    let Places { line_starts, line_ends, sentences } = places;
+    let NumberPlaces { line_starts, line_ends, sentences } = places;
     let mut ranges: Vec<Range<usize>> = Vec::new();
     for numbers in [line_starts, line_ends, sentences] {
         ranges.extend(counting(&numbers).map(|number| number.at.clone()));
@@ -57,8 +57,8 @@ pub(super) fn ranges(text: &str) -> Vec<Range<usize>> {
     ranges
 }
 
-impl Places {
-    fn add(&mut self, text: &str, number: Number) {
+impl NumberPlaces {
+    fn add(&mut self, text: &str, number: PlacedNumber) {
         let (before, after) = (&text[..number.at.start], &text[number.at.end..]);
         let is_blank = |c: &char| matches!(c, ' ' | '\t' | '\u{a0}');
         let is_end = |c: char| matches!(c, '\n' | '\r' | '\u{c}');
@@ -66,17 +66,17 @@ impl Places {
         let before_word = next.is_some_and(|c| is_blank(&c) || is_letter(c) || is_open(c));
         let last = before.chars().rev().find(|c| !is_blank(c));
         let blanks = after.find(|c| !is_blank(&c)).unwrap_or(after.len());
-        let with_gap = Number { at: number.at.start..number.at.end + blanks, ..number };
+        let with_gap = PlacedNumber { at: number.at.start..number.at.end + blanks, ..number };
         let has_gap = before.chars().next_back().is_some_and(|c| is_blank(&c));
         if last.is_none_or(is_end) {
             if before_word {
                 // A verse may also begin at the beginning of a line.
-                self.sentences.push(Number { at: with_gap.at.clone(), ..with_gap });
+                self.sentences.push(PlacedNumber { at: with_gap.at.clone(), ..with_gap });
                 self.line_starts.push(with_gap);
             }
         } else if has_gap && after.chars().find(|c| !is_blank(c)).is_none_or(is_end) {
             let start = before.trim_end_matches(|c| is_blank(&c)).len();
-            self.line_ends.push(Number { at: start..with_gap.at.end, ..number });
+            self.line_ends.push(PlacedNumber { at: start..with_gap.at.end, ..number });
         } else if has_gap && before_word && last.is_some_and(ends_sentence) {
             self.sentences.push(with_gap);
         }
@@ -95,9 +95,9 @@ fn ends_sentence(c: char) -> bool {
 }
 
 /// Returns the numbers that count up, or none if most numbers do not.
-fn counting(numbers: &[Number]) -> impl Iterator<Item = &Number> {
+fn counting(numbers: &[PlacedNumber]) -> impl Iterator<Item = &PlacedNumber> {
     let pairs = |step: u32| {
-        let follows = move |pair: &&[Number]| follows(pair[0].value, pair[1].value, step);
+        let follows = move |pair: &&[PlacedNumber]| follows(pair[0].value, pair[1].value, step);
         numbers.windows(2).filter(follows).count()
     };
     let step = STEPS.into_iter().max_by_key(|&step| (pairs(step), std::cmp::Reverse(step)));

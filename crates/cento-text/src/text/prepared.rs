@@ -8,7 +8,7 @@
 use super::family::{Family, Tokenize};
 use super::fold::{FOLDS, Folds};
 use super::hyphens;
-use super::normalize::{Form, normal_form};
+use super::normalize::{CharForm, normal_form};
 use super::tokenize::tokenize;
 use super::{Span, Take};
 use crate::Result;
@@ -41,7 +41,7 @@ struct Prefixes {
 
 impl Tokenize for Prefixes {
     fn tokenize(&self, text: &str, tokens: &mut impl Take, stop: &Stop) -> Result<()> {
-        let form = Form { folds: self.folds.of_letters(), ..FORM };
+        let form = CharForm { folds: self.folds.of_letters(), ..FORM };
         let Some(joined) = hyphens::join(text, self.folds) else {
             return prefixes(text, form, self.letters, tokens, stop);
         };
@@ -59,13 +59,13 @@ impl Tokenize for Prefixes {
 }
 
 /// Equal to the defaults of the analyzer `words`.
-pub(super) const FORM: Form = Form { nfkc: true, fold: true, folds: Folds::NONE };
+pub(super) const FORM: CharForm = CharForm { nfkc: true, fold: true, folds: Folds::NONE };
 pub(super) const UNITS: usize = 2;
 
 /// Appends the first `letters` letters of each word of `text`.
 pub(super) fn prefixes(
     text: &str,
-    form: Form,
+    form: CharForm,
     letters: usize,
     tokens: &mut impl Take,
     stop: &Stop,
@@ -81,7 +81,7 @@ pub(super) fn letters(text: &str, hash: u64, span: Span) -> Option<String> {
 }
 
 /// Does the work of `letters` for a given form.
-fn letters_in(form: Form, text: &str, hash: u64, span: Span) -> Option<String> {
+fn letters_in(form: CharForm, text: &str, hash: u64, span: Span) -> Option<String> {
     let letters = normal_form(&text[span.start as usize..span.end as usize], form);
     (hash_bytes(letters.as_bytes()) == hash).then_some(letters)
 }
@@ -89,7 +89,7 @@ fn letters_in(form: Form, text: &str, hash: u64, span: Span) -> Option<String> {
 /// Receives the words of a text, and passes on their beginnings.
 struct Beginnings<'a, T> {
     text: &'a str,
-    form: Form,
+    form: CharForm,
     /// The number of letters to take from each word.
     letters: usize,
     tokens: &'a mut T,

@@ -22,7 +22,7 @@ use super::family::{Family, Tokenize};
 use super::fold::{FOLDS, Folds};
 use super::hyphens;
 use super::lines::line_end_within;
-use super::normalize::{Class, Form, Normalizer, Sink};
+use super::normalize::{CharForm, CharSink, Class, Normalizer};
 use super::unicode::is_white_space;
 use super::{Span, Take};
 use crate::Result;
@@ -57,7 +57,7 @@ pub(super) const FAMILY: Family = Family {
 /// The analyzer: the tokens of a text are its words.
 #[derive(Debug)]
 struct WordTokens {
-    form: Form,
+    form: CharForm,
     units: usize,
     folds: Folds,
 }
@@ -66,7 +66,7 @@ impl WordTokens {
     fn new(spec: &Spec) -> WordTokens {
         let folds = Folds::of(spec);
         let (nfkc, fold) = (spec.is_on("nfkc"), spec.is_on("fold"));
-        let form = Form { nfkc, fold, folds: folds.of_letters() };
+        let form = CharForm { nfkc, fold, folds: folds.of_letters() };
         WordTokens { form, units: spec.get("cjk") as usize, folds }
     }
 }
@@ -104,7 +104,7 @@ const WORD_BYTES_HELD: usize = 4096;
 /// `text` must be at most `u32::MAX` bytes long. Cancellation is the only error.
 pub(super) fn tokenize(
     text: &str,
-    form: Form,
+    form: CharForm,
     units: usize,
     tokens: &mut impl Take,
     stop: &Stop,
@@ -124,10 +124,16 @@ const PIECES_BETWEEN_LOOKS: usize = 64;
 /// scripts with marks hardly any chunk is settled, so testing would be wasted time.
 const UNSETTLED_MAX: usize = 4;
 
-fn words(text: &str, form: Form, units: usize, tokens: &mut impl Take, stop: &Stop) -> Result<()> {
-    let mut piece = Piece::new(form);
+fn words(
+    text: &str,
+    form: CharForm,
+    units: usize,
+    tokens: &mut impl Take,
+    stop: &Stop,
+) -> Result<()> {
+    let mut piece = LowercasePiece::new(form);
     // Created at the first chunk, which in English text may never occur.
-    let mut slow: Option<(Normalizer<'_>, Words)> = None;
+    let mut slow: Option<(Normalizer<'_>, WordMaker)> = None;
     let (mut start, mut pieces) = (0, 0usize);
     while start < text.len() {
         if pieces.is_multiple_of(PIECES_BETWEEN_LOOKS) {
@@ -141,7 +147,7 @@ fn words(text: &str, form: Form, units: usize, tokens: &mut impl Take, stop: &St
             continue;
         }
         let (normalizer, words) =
-            slow.get_or_insert_with(|| (Normalizer::new(form, stop), Words::new(units)));
+            slow.get_or_insert_with(|| (Normalizer::new(form, stop), WordMaker::new(units)));
         if end == 0 {
             // A single run of word bytes fills the piece.
             let rest = &text.as_bytes()[start..];
@@ -216,7 +222,7 @@ fn chunk(
     text: &str,
     range: Range<usize>,
     normalizer: &mut Normalizer<'_>,
-    words: &mut Words,
+    words: &mut WordMaker,
     tokens: &mut impl Take,
 ) -> Result<()> {
     let start = range.start;
@@ -231,7 +237,12 @@ fn chunk(
 }
 
 /// Appends every visible character of `text`.
-pub(super) fn symbols(text: &str, form: Form, tokens: &mut impl Take, stop: &Stop) -> Result<()> {
+pub(super) fn symbols(
+    text: &str,
+    form: CharForm,
+    tokens: &mut impl Take,
+    stop: &Stop,
+) -> Result<()> {
     Normalizer::new(form, stop).normalize(text, 0, &mut SymbolSink { tokens })
 }
 
@@ -247,8 +258,8 @@ const fn is_word_byte(byte: u8) -> bool {
 }
 
 /// A stretch of a text, lower-cased, with the edges of the runs of word bytes.
-struct Piece {
-    form: Form,
+struct LowercasePiece {
+    form: CharForm,
     lower: [u8; PIECE],
     /// Begin, end, begin, end, ...
     edges: [u16; PIECE + 2],
@@ -257,9 +268,15 @@ struct Piece {
     has_chunks: bool,
 }
 
-impl Piece {
-    fn new(form: Form) -> Piece {
-        Piece { form, lower: [0; PIECE], edges: [0; PIECE + 2], edges_length: 0, has_chunks: false }
+impl LowercasePiece {
+    fn new(form: CharForm) -> LowercasePiece {
+        LowercasePiece {
+            form,
+            lower: [0; PIECE],
+            edges: [0; PIECE + 2],
+            edges_length: 0,
+            has_chunks: false,
+        }
     }
 
     /// Reads a stretch from the start of `bytes` and returns its length, so that no run crosses its
@@ -347,10 +364,10 @@ impl Piece {
 }
 
 /// Makes words and n-grams of units out of classified characters.
-struct Words {
+struct WordMaker {
     /// The length of n-grams of units, or 0 to leave runs whole.
     units_wanted: usize,
-    open: Open,
+    open: OpenToken,
     /// `bytes[begin..end]` is the word so far, or the collected units.
     bytes: Vec<u8>,
     begin: usize,
@@ -359,14 +376,14 @@ struct Words {
     stream: Option<Box<HashStream>>,
     /// The span of the word so far.
     span: Span,
-    units: [Unit; UNITS_MAX],
+    units: [LetterUnit; UNITS_MAX],
     units_length: usize,
     /// Whether an n-gram of this run has been made.
     run_has_tokens: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Open {
+enum OpenToken {
     Nothing,
     Word,
     Run,
@@ -374,24 +391,24 @@ enum Open {
 
 /// A letter and its marks: the number of bytes in `bytes`, and the position in the text.
 #[derive(Clone, Copy)]
-struct Unit {
+struct LetterUnit {
     length: usize,
     span: Span,
 }
 
-impl Words {
-    fn new(units_wanted: usize) -> Words {
+impl WordMaker {
+    fn new(units_wanted: usize) -> WordMaker {
         assert!(units_wanted <= UNITS_MAX, "the analyzer bounds n-grams");
         let span = Span { start: 0, end: 0 };
-        Words {
+        WordMaker {
             units_wanted,
-            open: Open::Nothing,
+            open: OpenToken::Nothing,
             bytes: vec![0; 256],
             begin: 0,
             end: 0,
             stream: None,
             span,
-            units: [Unit { length: 0, span }; UNITS_MAX],
+            units: [LetterUnit { length: 0, span }; UNITS_MAX],
             units_length: 0,
             run_has_tokens: false,
         }
@@ -401,14 +418,14 @@ impl Words {
     #[inline]
     fn close(&mut self, tokens: &mut impl Take) {
         match self.open {
-            Open::Nothing => return,
-            Open::Word => self.push_word(tokens),
-            Open::Run if self.units_length == self.units_wanted || !self.run_has_tokens => {
+            OpenToken::Nothing => return,
+            OpenToken::Word => self.push_word(tokens),
+            OpenToken::Run if self.units_length == self.units_wanted || !self.run_has_tokens => {
                 self.push_units(tokens);
             }
-            Open::Run => (),
+            OpenToken::Run => (),
         }
-        self.open = Open::Nothing;
+        self.open = OpenToken::Nothing;
         (self.begin, self.end) = (0, 0);
     }
 
@@ -442,7 +459,7 @@ impl Words {
             self.units.copy_within(1.., 0);
             self.units_length -= 1;
         }
-        self.units[self.units_length] = Unit { length: 0, span };
+        self.units[self.units_length] = LetterUnit { length: 0, span };
         self.units_length += 1;
         self.extend_unit(c, span);
     }
@@ -485,36 +502,36 @@ impl Words {
 }
 
 struct WordSink<'a, T> {
-    words: &'a mut Words,
+    words: &'a mut WordMaker,
     tokens: &'a mut T,
 }
 
-impl<T: Take> Sink for WordSink<'_, T> {
+impl<T: Take> CharSink for WordSink<'_, T> {
     #[inline(always)]
     fn accept(&mut self, c: char, class: Class, span: Span) {
         let words = &mut *self.words;
         match class {
             Class::Unit if words.units_wanted > 0 => {
-                if words.open != Open::Run {
+                if words.open != OpenToken::Run {
                     words.close(self.tokens);
-                    words.open = Open::Run;
+                    words.open = OpenToken::Run;
                     words.units_length = 0;
                     words.run_has_tokens = false;
                 }
                 words.begin_unit(c, span, self.tokens);
             }
             Class::Word | Class::Unit | Class::Syllable => {
-                if words.open != Open::Word {
+                if words.open != OpenToken::Word {
                     words.close(self.tokens);
-                    words.open = Open::Word;
+                    words.open = OpenToken::Word;
                     words.span = span;
                 }
                 words.extend_word(c, span);
             }
             Class::Mark => match words.open {
-                Open::Nothing => (),
-                Open::Word => words.extend_word(c, span),
-                Open::Run => words.extend_unit(c, span),
+                OpenToken::Nothing => (),
+                OpenToken::Word => words.extend_word(c, span),
+                OpenToken::Run => words.extend_unit(c, span),
             },
             Class::Other => words.close(self.tokens),
             Class::Ignorable => (),
@@ -527,7 +544,7 @@ struct SymbolSink<'a, T> {
     tokens: &'a mut T,
 }
 
-impl<T: Take> Sink for SymbolSink<'_, T> {
+impl<T: Take> CharSink for SymbolSink<'_, T> {
     fn accept(&mut self, c: char, class: Class, span: Span) {
         if class != Class::Ignorable && !is_white_space(c) {
             self.tokens.take(hash_bytes(c.encode_utf8(&mut [0; 4]).as_bytes()), span);

@@ -23,7 +23,7 @@ use tables::{CATEGORIES, FOLDS, FULL_FOLDS, UNSPACED, UPPER_CASE};
 
 /// The general categories of Unicode that affect words, by their short names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Category {
+pub(super) enum WordCategory {
     /// Unassigned characters, and noncharacters.
     Cn,
     /// Letters.
@@ -43,13 +43,13 @@ pub(super) enum Category {
 /// A script that shares the look of letters with other scripts.
 #[cfg(feature = "avtor")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Script {
+pub(super) enum LetterScript {
     Cyrillic,
     Greek,
     Latin,
 }
 
-pub(super) fn category(c: char) -> Category {
+pub(super) fn category(c: char) -> WordCategory {
     let run = CATEGORIES.partition_point(|&(first, _)| first <= u32::from(c)) - 1;
     CATEGORIES[run].1
 }
@@ -61,7 +61,7 @@ pub fn is_letter(c: char) -> bool {
     if c.is_ascii() {
         return c.is_ascii_alphabetic();
     }
-    matches!(category(c), Category::L | Category::Nl)
+    matches!(category(c), WordCategory::L | WordCategory::Nl)
         || matches!(c,
             '\u{24b6}'..='\u{24e9}' | '\u{1f130}'..='\u{1f149}' | '\u{1f150}'..='\u{1f169}'
             | '\u{1f170}'..='\u{1f189}')
@@ -79,18 +79,18 @@ pub(super) fn is_upper_case(c: char) -> bool {
 
 /// Returns whether `c` is a number of any kind (category N).
 pub fn is_number(c: char) -> bool {
-    matches!(category(c), Category::Nl | Category::N)
+    matches!(category(c), WordCategory::Nl | WordCategory::N)
 }
 
 /// Returns whether `c` belongs to the preceding character (category M).
 pub(super) fn is_mark(c: char) -> bool {
-    category(c) == Category::M
+    category(c) == WordCategory::M
 }
 
 /// Returns whether the tables contain `c`.
 pub(super) fn is_assigned(c: char) -> bool {
     // Faster for most text: U+0378 is the first unassigned character.
-    c < '\u{378}' || category(c) != Category::Cn
+    c < '\u{378}' || category(c) != WordCategory::Cn
 }
 
 /// Returns whether a script of `c` is written without spaces between words: the scripts of Lucene's
@@ -120,9 +120,9 @@ pub(super) const fn is_tibetan(c: char) -> bool {
 
 /// Returns the script of `c`, or `None` if the script has no lookalikes.
 #[cfg(feature = "avtor")]
-pub(super) fn script(c: char) -> Option<Script> {
+pub(super) fn script(c: char) -> Option<LetterScript> {
     if c.is_ascii() {
-        return c.is_ascii_alphabetic().then_some(Script::Latin);
+        return c.is_ascii_alphabetic().then_some(LetterScript::Latin);
     }
     let before = SCRIPTS.partition_point(|&(first, ..)| first <= u32::from(c)).checked_sub(1)?;
     let (_, last, script) = SCRIPTS[before];
@@ -158,15 +158,15 @@ fn fold_to_several(c: char) -> [char; 3] {
 
 /// Folds characters ([`fold`]).
 pub(super) fn folded(chars: impl Iterator<Item = char>) -> impl Iterator<Item = char> {
-    Folded { chars, rest: ['\0'; 2] }
+    FoldedChars { chars, rest: ['\0'; 2] }
 }
 
-struct Folded<I> {
+struct FoldedChars<I> {
     chars: I,
     rest: [char; 2],
 }
 
-impl<I: Iterator<Item = char>> Iterator for Folded<I> {
+impl<I: Iterator<Item = char>> Iterator for FoldedChars<I> {
     type Item = char;
 
     fn next(&mut self) -> Option<char> {
@@ -237,19 +237,21 @@ mod tests {
             let group = c.general_category_group();
             let is = |category| c.general_category() == category;
             let expected = match group {
-                _ if is(GeneralCategory::Unassigned) => Category::Cn,
-                GeneralCategoryGroup::Letter => Category::L,
-                GeneralCategoryGroup::Mark => Category::M,
-                GeneralCategoryGroup::Number if is(GeneralCategory::LetterNumber) => Category::Nl,
-                GeneralCategoryGroup::Number => Category::N,
-                _ if is(GeneralCategory::ConnectorPunctuation) => Category::Pc,
-                _ => Category::Other,
+                _ if is(GeneralCategory::Unassigned) => WordCategory::Cn,
+                GeneralCategoryGroup::Letter => WordCategory::L,
+                GeneralCategoryGroup::Mark => WordCategory::M,
+                GeneralCategoryGroup::Number if is(GeneralCategory::LetterNumber) => {
+                    WordCategory::Nl
+                }
+                GeneralCategoryGroup::Number => WordCategory::N,
+                _ if is(GeneralCategory::ConnectorPunctuation) => WordCategory::Pc,
+                _ => WordCategory::Other,
             };
             assert_eq!(category(c), expected, "{c:?}");
-            assert_eq!(is_assigned(c), expected != Category::Cn, "{c:?}");
+            assert_eq!(is_assigned(c), expected != WordCategory::Cn, "{c:?}");
             let is_circled = matches!(u32::from(c), 0x24b6..=0x24e9 | 0x1f130..=0x1f149
                 | 0x1f150..=0x1f169 | 0x1f170..=0x1f189);
-            let is_of_letters = matches!(expected, Category::L | Category::Nl);
+            let is_of_letters = matches!(expected, WordCategory::L | WordCategory::Nl);
             assert_eq!(is_letter(c), is_of_letters || is_circled, "{c:?}");
             assert_eq!(is_number(c), group == GeneralCategoryGroup::Number, "{c:?}");
             assert_eq!(is_mark(c), group == GeneralCategoryGroup::Mark, "{c:?}");
@@ -273,9 +275,9 @@ mod tests {
         ];
         for c in '\0'..=char::MAX {
             let expected = match c.script() {
-                Known::Cyrillic => Some(Script::Cyrillic),
-                Known::Greek => Some(Script::Greek),
-                Known::Latin => Some(Script::Latin),
+                Known::Cyrillic => Some(LetterScript::Cyrillic),
+                Known::Greek => Some(LetterScript::Greek),
+                Known::Latin => Some(LetterScript::Latin),
                 _ => None,
             };
             assert_eq!(script(c), expected, "{c:?}");

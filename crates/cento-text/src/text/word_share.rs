@@ -55,7 +55,7 @@ fn parts(token: &str) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Analyzed, Analyzer};
+    use super::super::{AnalyzedText, Analyzer};
     use super::*;
     use crate::Stop;
 
@@ -63,7 +63,7 @@ mod tests {
     fn letter_pairs_are_shares_of_words() {
         let check = |spec: &str, text: &str, words: f64| {
             let analyzer: Analyzer = spec.parse().unwrap();
-            let text = Analyzed::new(text.into(), &analyzer, Stop::NEVER).unwrap();
+            let text = AnalyzedText::new(text.into(), &analyzer, Stop::NEVER).unwrap();
             let all = 0..text.tokens.hashes.len();
             let found = word_parts(text.side(), all) as f64 / WORD as f64;
             assert!((found - words).abs() < 1e-9, "{spec} {}: {found}", text.text);

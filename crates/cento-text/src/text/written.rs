@@ -32,7 +32,7 @@ pub fn pieces(text: &str) -> impl Iterator<Item = Span> + '_ {
 /// The words and signs of a program as written, without its comments. They do not depend on whether
 /// a part of a program is parsed by itself or with the whole program.
 #[derive(Debug, Default)]
-pub struct Written {
+pub struct WrittenTokens {
     /// The words and signs, with their places in the text.
     pub pieces: Tokens,
     /// For each piece, the index of its token.
@@ -41,10 +41,10 @@ pub struct Written {
     begin_lines: Vec<bool>,
 }
 
-impl Written {
+impl WrittenTokens {
     /// Makes the words and signs of a program with these tokens.
-    pub fn of(text: &str, tokens: &Tokens) -> Written {
-        let mut written = Written::default();
+    pub fn of(text: &str, tokens: &Tokens) -> WrittenTokens {
+        let mut written = WrittenTokens::default();
         for (number, span) in (0u32..).zip(&tokens.spans) {
             let token = &text[span.start as usize..span.end as usize];
             for piece in pieces(token) {
@@ -148,7 +148,7 @@ mod tests {
     fn a_token_is_in_a_range_with_its_whole_line() {
         let text = "a +=\n\"b c\"\n; d";
         let parts = [("a", "i"), ("+=", "+="), ("", ""), ("\"b c\"", "s"), (";", ";"), ("d", "i")];
-        let written = Written::of(text, &tokens(text, &parts));
+        let written = WrittenTokens::of(text, &tokens(text, &parts));
         assert_eq!(written.pieces.hashes.len(), 9);
         let check = |range: Range<usize>, expected: Option<Range<usize>>| {
             let found = written.tokens_in(std::slice::from_ref(&range));

@@ -18,7 +18,7 @@ use crate::output::{Format, count, counted, print_json};
 use crate::progress::{Progress, stop_flag_and};
 use crate::report_args::{ReportArgs, listed};
 use crate::terminal::{note, tell};
-use crate::{Outcome, Result, language};
+use crate::{Result, VerbOutcome, language};
 use cento::index::{Document, Index, Preset};
 use cento::text::code::{language_in, languages_of};
 use cento::{Analyzer, Error, Stop};
@@ -114,7 +114,7 @@ const TOO_LONG: &str = "longer than an eighth of the text of a sample";
 
 /// The report as JSON.
 #[derive(Serialize)]
-struct Findings<'a> {
+struct TuneSummary<'a> {
     #[serde(flatten)]
     report: &'a TuneReport,
     commands: &'a [String],
@@ -127,7 +127,7 @@ struct Findings<'a> {
 
 /// The inputs that are not used.
 #[derive(Default)]
-struct Unused {
+struct UnusedInputs {
     list: Vec<NotCompared>,
     /// Those that are left out by their names.
     by_name: LeftOuts,
@@ -136,7 +136,7 @@ struct Unused {
     is_any_refused: bool,
 }
 
-impl Unused {
+impl UnusedInputs {
     fn refuse(&mut self, error: &Error) {
         self.messages.tell_error(error);
         self.list.push(crate::output::not_compared(error));
@@ -154,10 +154,10 @@ impl Tune {
     pub(super) fn run(self) -> Result {
         let stop = stop_flag_and(|| note!("cento: stopping"));
         check_there(&self.paths)?;
-        let mut unused = Unused::default();
+        let mut unused = UnusedInputs::default();
         let pairs = self.read_pairs(&mut unused)?;
         let (language, source) = self.language_and_source(&stop)?;
-        let read = Read { source: &source, language: language.as_deref() };
+        let read = ReadOptions { source: &source, language: language.as_deref() };
         let documents = self.sample(pairs.as_deref(), &read, &mut unused, &stop)?;
         unused.by_name.tell();
         let cases = self.cases(documents, pairs, language.as_deref(), &mut unused, &stop)?;
@@ -177,7 +177,7 @@ impl Tune {
         self.tell(report, unused)
     }
 
-    fn read_pairs(&self, unused: &mut Unused) -> cento::Result<Option<Vec<ReadPair>>> {
+    fn read_pairs(&self, unused: &mut UnusedInputs) -> cento::Result<Option<Vec<ReadPair>>> {
         let Some(path) = &self.pairs else { return Ok(None) };
         pairs::check_apart(path, &self.paths)?;
         let pairs = pairs::read(path, &mut |error| unused.refuse(&error))?;
@@ -224,8 +224,8 @@ impl Tune {
     fn sample(
         &self,
         pairs: Option<&[ReadPair]>,
-        read: &Read<'_>,
-        unused: &mut Unused,
+        read: &ReadOptions<'_>,
+        unused: &mut UnusedInputs,
         stop: &Stop,
     ) -> cento::Result<Vec<Document>> {
         let named = pairs.into_iter().flat_map(pairs::ids).map(str::to_owned);
@@ -262,7 +262,7 @@ impl Tune {
         documents: Vec<Document>,
         pairs: Option<Vec<ReadPair>>,
         language: Option<&str>,
-        unused: &mut Unused,
+        unused: &mut UnusedInputs,
         stop: &Stop,
     ) -> cento::Result<Cases> {
         let Some(pairs) = pairs else {
@@ -298,14 +298,14 @@ impl Tune {
         }
     }
 
-    fn tell(&self, report: TuneReport, unused: Unused) -> Result {
+    fn tell(&self, report: TuneReport, unused: UnusedInputs) -> Result {
         let best = report.best.map(|best| &report.settings[best]);
         let commands = best.map(|best| output::commands(best, report.by)).unwrap_or_default();
         match self.format {
             Format::Json => {
                 let (not_compared, left_out) = (&unused.list, unused.by_name.list());
                 let report = &report;
-                print_json(&Findings { report, commands: &commands, not_compared, left_out })?;
+                print_json(&TuneSummary { report, commands: &commands, not_compared, left_out })?;
             }
             Format::Human => {
                 let mut out = io::BufWriter::new(io::stdout().lock());
@@ -316,7 +316,7 @@ impl Tune {
         for warning in &report.warnings {
             tell!("cento: {warning}");
         }
-        let outcome = Outcome::of_inputs(unused.is_any_refused, report.best.is_some());
+        let outcome = VerbOutcome::of_inputs(unused.is_any_refused, report.best.is_some());
         if self.report.is_asked() {
             let run = self.report.run("tune", &Analyzer::default())?;
             let run = run.with("paths", listed(&self.paths)).with("seed", self.seed);
@@ -342,13 +342,13 @@ impl Tune {
 }
 
 /// How documents are read.
-struct Read<'a> {
+struct ReadOptions<'a> {
     source: &'a SourceOptions,
     /// The language of programs, with --for code.
     language: Option<&'a str>,
 }
 
-impl Read<'_> {
+impl ReadOptions<'_> {
     /// Tells whether a record or a stored document is a program in another language by its id;
     /// files have been left out by their names. A pattern of --include may ask for all.
     fn is_in_other_language(&self, id: &str) -> bool {
@@ -364,8 +364,8 @@ impl Read<'_> {
 fn offer(
     document: Document,
     sample: &mut Sample,
-    read: &Read<'_>,
-    unused: &mut Unused,
+    read: &ReadOptions<'_>,
+    unused: &mut UnusedInputs,
 ) -> cento::Result<()> {
     if read.is_in_other_language(&document.id) {
         unused.by_name.note(&document.id, OTHER_LANGUAGE, &[], &read.source.filter);
@@ -382,8 +382,8 @@ fn offer(
 fn offer_index(
     path: &Path,
     sample: &mut Sample,
-    read: &Read<'_>,
-    unused: &mut Unused,
+    read: &ReadOptions<'_>,
+    unused: &mut UnusedInputs,
     stop: &Stop,
 ) -> cento::Result<()> {
     let snapshot = key::open(path)?.snapshot()?;

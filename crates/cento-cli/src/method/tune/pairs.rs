@@ -23,7 +23,7 @@ pub struct ReadPair {
 /// A line of JSON: ids or texts, and the label.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Line {
+struct LabeledLine {
     a: Option<String>,
     b: Option<String>,
     text_a: Option<String>,
@@ -96,7 +96,7 @@ pub fn ids(pairs: &[ReadPair]) -> impl Iterator<Item = &str> {
 }
 
 fn of_json(line: &str) -> std::result::Result<LabelledPair, String> {
-    let line: Line = serde_json::from_str(line).map_err(|error| {
+    let line: LabeledLine = serde_json::from_str(line).map_err(|error| {
         let what = cento_api::json::problem(&error);
         format!("not a pair: {what} at column {}", error.column())
     })?;

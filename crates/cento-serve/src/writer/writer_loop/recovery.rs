@@ -19,9 +19,9 @@ use std::time::Instant;
 use axum::http::StatusCode;
 
 use super::{WriterLoop, options};
-use crate::command::{ERRORS_MAX, Received};
+use crate::command::{ERRORS_MAX, ReceivedDocument};
 use crate::failure::Failure;
-use crate::writer::pending::{Change, PendingChange, Refused, Reported, State};
+use crate::writer::pending::{Change, PendingChange, RefusedChange, SentResult, State};
 use cento::index::{Outcome, Writer};
 use cento::runtime::Point;
 use cento::runtime::replace;
@@ -45,16 +45,18 @@ impl WriterLoop {
     pub(super) fn refuse(&mut self, kept: &mut PendingChange) {
         kept.state = State::Refused;
         tracing::error!(id = kept.id(), "a document triggers a defect; please report it");
-        if let Change::Add(Received { signed, .. }) = &kept.change
+        if let Change::Add(ReceivedDocument { signed, .. }) = &kept.change
             && !self.poisons.has(signed)
         {
             self.poisons.add(signed);
         }
         self.metrics.arrived("failed", 1);
         match kept.reported {
-            Reported::Nothing => self.refused.entry(kept.command).or_default().push(kept.refused()),
-            Reported::Accepted => self.lose(1),
-            Reported::Failed => {}
+            SentResult::Nothing => {
+                self.refused.entry(kept.command).or_default().push(kept.refused())
+            }
+            SentResult::Accepted => self.lose(1),
+            SentResult::Failed => {}
         }
     }
 
@@ -120,7 +122,7 @@ impl WriterLoop {
                 self.writer = Some(writer);
                 for kept in kept {
                     match kept.state {
-                        State::Refused if kept.reported == Reported::Accepted => self.lose(1),
+                        State::Refused if kept.reported == SentResult::Accepted => self.lose(1),
                         State::Refused => {}
                         _ => kept.state = State::Committed,
                     }
@@ -178,7 +180,7 @@ impl WriterLoop {
         }
         self.writer = None;
         for kept in self.kept.take() {
-            if kept.reported == Reported::Accepted {
+            if kept.reported == SentResult::Accepted {
                 self.owed.push(kept);
             }
         }
@@ -282,7 +284,7 @@ impl WriterLoop {
 /// of several is reported with its line.
 pub(super) fn take_out_refused(
     response: &mut AddResponse,
-    refused: Vec<Refused>,
+    refused: Vec<RefusedChange>,
 ) -> std::result::Result<(), Failure> {
     for refused in refused {
         let report = &mut response.report;

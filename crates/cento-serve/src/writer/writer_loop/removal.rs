@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
-use super::{Applied, WriterLoop};
+use super::{ChangeEffect, WriterLoop};
 use crate::command::Reply;
 use crate::failure::Failure;
 use crate::writer::pending::{Change, PendingChange};
@@ -25,7 +25,7 @@ impl WriterLoop {
                 continue;
             }
             match self.remove_one(id.clone())? {
-                Some(Applied { is_changed: false, .. }) => response.missing.push(id),
+                Some(ChangeEffect { is_changed: false, .. }) => response.missing.push(id),
                 made => response.removed += u64::from(made.is_some()),
             }
         }
@@ -33,7 +33,7 @@ impl WriterLoop {
         Ok(response)
     }
 
-    fn remove_one(&mut self, id: String) -> Result<Option<Applied>, Failure> {
+    fn remove_one(&mut self, id: String) -> Result<Option<ChangeEffect>, Failure> {
         self.change(PendingChange::new(Change::Remove(id), self.command))
     }
 
@@ -80,7 +80,7 @@ impl WriterLoop {
         self.check_writing()?;
         let change = Change::Patch(id.clone(), patch);
         let changed = match self.change(PendingChange::new(change, self.command))? {
-            Some(Applied { outcome: None, .. }) => return Err(Error::UnknownId { id }.into()),
+            Some(ChangeEffect { outcome: None, .. }) => return Err(Error::UnknownId { id }.into()),
             Some(made) => made.outcome != Some(Outcome::Unchanged),
             None => false,
         };

@@ -28,11 +28,11 @@ struct FontCache {
     /// Letters of Type 3 fonts by code. `None` where two fonts differ.
     drawings: HashMap<u32, Option<String>>,
     /// Collections by font name. `None` where two fonts with the same name differ.
-    collections: HashMap<String, Option<Collection>>,
+    collections: HashMap<String, Option<GlyphCollection>>,
 }
 
 /// The glyphs of codes, and the letters of glyphs.
-struct Collection {
+struct GlyphCollection {
     glyphs: CMap,
     letters: CMap,
     family: CidFamily,
@@ -120,7 +120,7 @@ impl FontCache {
             Some((subset, name)) if subset.len() == 6 => name,
             _ => name.as_str(),
         };
-        let Some(collection) = Collection::of(font) else { return };
+        let Some(collection) = GlyphCollection::of(font) else { return };
         match self.collections.entry(name.to_owned()) {
             Entry::Occupied(mut other) => {
                 let is_same = other.get().as_ref().is_some_and(|other| other.is_like(&collection));
@@ -133,8 +133,8 @@ impl FontCache {
     }
 }
 
-impl Collection {
-    fn of(font: &Dict<'_>) -> Option<Collection> {
+impl GlyphCollection {
+    fn of(font: &Dict<'_>) -> Option<GlyphCollection> {
         let inner = font.get::<Array<'_>>("DescendantFonts")?.iter::<Dict<'_>>().next()?;
         let system = inner.get::<Dict<'_>>("CIDSystemInfo")?;
         let registry = system.get::<Bytes<'_>>("Registry")?;
@@ -149,10 +149,10 @@ impl Collection {
             Object::Stream(stream) => parsed(&stream)?,
             _ => return None,
         };
-        Some(Collection { glyphs, letters, family })
+        Some(GlyphCollection { glyphs, letters, family })
     }
 
-    fn is_like(&self, other: &Collection) -> bool {
+    fn is_like(&self, other: &GlyphCollection) -> bool {
         self.family == other.family && self.glyphs.metadata().name == other.glyphs.metadata().name
     }
 

@@ -32,7 +32,7 @@ const SEGMENT_GAP: f64 = 1.0;
 const COLUMN_GAP: f64 = 0.8;
 
 /// Letters of a line without a wide gap.
-struct Segment<'a> {
+struct LineSegment<'a> {
     letters: Vec<Spot<'a>>,
     start: f64,
     end: f64,
@@ -72,7 +72,7 @@ pub fn text_of<'a>(letters: impl Iterator<Item = &'a Letter>) -> String {
         let along = Vec2::from_angle((step as f64 * 5.0).to_radians());
         let spots = letters.iter().map(|letter| Spot::of(letter, along));
         let segments = rows(fragments(spots)).into_iter().flat_map(segments_of_row).collect();
-        read(rows(segments), 0, &mut Page { text: &mut text, last: None });
+        read(rows(segments), 0, &mut LaidOutPage { text: &mut text, last: None });
         if !text.is_empty() && !text.ends_with('\n') {
             text.push('\n');
         }
@@ -81,13 +81,13 @@ pub fn text_of<'a>(letters: impl Iterator<Item = &'a Letter>) -> String {
 }
 
 /// Joins consecutive letters of a line, in the order of the input.
-fn fragments<'a>(spots: impl Iterator<Item = Spot<'a>>) -> Vec<Segment<'a>> {
-    let mut fragments: Vec<Segment<'_>> = Vec::new();
+fn fragments<'a>(spots: impl Iterator<Item = Spot<'a>>) -> Vec<LineSegment<'a>> {
+    let mut fragments: Vec<LineSegment<'_>> = Vec::new();
     for spot in spots {
         let size = spot.letter.size;
         match fragments.last_mut() {
             Some(last) if last.goes_on(&spot) => last.push(spot),
-            _ => fragments.push(Segment {
+            _ => fragments.push(LineSegment {
                 letters: vec![spot],
                 start: spot.start,
                 end: spot.end,
@@ -98,11 +98,11 @@ fn fragments<'a>(spots: impl Iterator<Item = Spot<'a>>) -> Vec<Segment<'a>> {
     }
     // Fragments of spaces are dropped, because letter positions already show the gaps.
     fragments.retain(|fragment| fragment.letters.iter().any(|spot| !spot.letter.is_space()));
-    fragments.iter_mut().for_each(Segment::trim);
+    fragments.iter_mut().for_each(LineSegment::trim);
     fragments
 }
 
-impl<'a> Segment<'a> {
+impl<'a> LineSegment<'a> {
     fn goes_on(&self, spot: &Spot<'_>) -> bool {
         let size = self.size.max(spot.letter.size);
         let (gap, rise) = (spot.start - self.end, (spot.line - self.line).abs());
@@ -133,8 +133,8 @@ impl<'a> Segment<'a> {
 }
 
 /// Joins fragments of a row that are close together.
-fn segments_of_row(row: Vec<Segment<'_>>) -> Vec<Segment<'_>> {
-    let mut merged: Vec<Segment<'_>> = Vec::new();
+fn segments_of_row(row: Vec<LineSegment<'_>>) -> Vec<LineSegment<'_>> {
+    let mut merged: Vec<LineSegment<'_>> = Vec::new();
     for fragment in row {
         match merged.last_mut() {
             Some(last)
@@ -151,9 +151,9 @@ fn segments_of_row(row: Vec<Segment<'_>>) -> Vec<Segment<'_>> {
 }
 
 /// Segments by lines, from the top to the bottom.
-fn rows(mut segments: Vec<Segment<'_>>) -> Vec<Vec<Segment<'_>>> {
+fn rows(mut segments: Vec<LineSegment<'_>>) -> Vec<Vec<LineSegment<'_>>> {
     segments.sort_by(|a, b| a.line.total_cmp(&b.line));
-    let mut rows: Vec<Vec<Segment<'_>>> = Vec::new();
+    let mut rows: Vec<Vec<LineSegment<'_>>> = Vec::new();
     for segment in segments {
         match rows.last_mut() {
             Some(row) if segment.line - row[0].line < 0.3 * segment.size.min(row[0].size) => {
@@ -167,14 +167,14 @@ fn rows(mut segments: Vec<Segment<'_>>) -> Vec<Vec<Segment<'_>>> {
 }
 
 /// The text of a page that has been written so far.
-struct Page<'t> {
+struct LaidOutPage<'t> {
     text: &'t mut String,
     /// The line and height of the last row.
     last: Option<(f64, f64)>,
 }
 
-impl Page<'_> {
-    fn push(&mut self, row: &[Segment<'_>]) {
+impl LaidOutPage<'_> {
+    fn push(&mut self, row: &[LineSegment<'_>]) {
         let Some(first) = row.first() else { return };
         let mut parts: Vec<String> = row.iter().map(words).collect();
         if is_leftward_text(&parts.concat()) {
@@ -196,7 +196,7 @@ impl Page<'_> {
 }
 
 /// Writes rows, column by column where there are columns.
-fn read(mut rows: Vec<Vec<Segment<'_>>>, depth: usize, page: &mut Page<'_>) {
+fn read(mut rows: Vec<Vec<LineSegment<'_>>>, depth: usize, page: &mut LaidOutPage<'_>) {
     let mut at = 0;
     while at < rows.len() {
         let columns = (depth < DEPTH_MAX).then(|| columns(&rows[at..])).flatten();
@@ -206,7 +206,7 @@ fn read(mut rows: Vec<Vec<Segment<'_>>>, depth: usize, page: &mut Page<'_>) {
             at += len;
             continue;
         }
-        let mut parts: Vec<Vec<Vec<Segment<'_>>>> = starts.iter().map(|_| Vec::new()).collect();
+        let mut parts: Vec<Vec<Vec<LineSegment<'_>>>> = starts.iter().map(|_| Vec::new()).collect();
         for row in &mut rows[at..at + len] {
             parts.iter_mut().for_each(|part| part.push(Vec::new()));
             for segment in row.drain(..) {
@@ -224,8 +224,8 @@ fn read(mut rows: Vec<Vec<Segment<'_>>>, depth: usize, page: &mut Page<'_>) {
 }
 
 /// Returns the number of leading rows that form columns, and the starts of columns with text.
-fn columns(rows: &[Vec<Segment<'_>>]) -> Option<(usize, Vec<f64>)> {
-    let mut spans = Spans::default();
+fn columns(rows: &[Vec<LineSegment<'_>>]) -> Option<(usize, Vec<f64>)> {
+    let mut spans = CoveredWidth::default();
     let mut len = 0;
     for row in rows {
         let mut grown = spans.clone();
@@ -245,10 +245,10 @@ fn columns(rows: &[Vec<Segment<'_>>]) -> Option<(usize, Vec<f64>)> {
 
 /// The covered parts of the width of a page.
 #[derive(Clone, Default)]
-struct Spans(Vec<Span>);
+struct CoveredWidth(Vec<WidthSpan>);
 
 #[derive(Clone, Copy)]
-struct Span {
+struct WidthSpan {
     start: f64,
     end: f64,
     size: f64,
@@ -257,11 +257,11 @@ struct Span {
     width: f64,
 }
 
-impl Spans {
-    fn add(&mut self, segment: &Segment<'_>) {
+impl CoveredWidth {
+    fn add(&mut self, segment: &LineSegment<'_>) {
         let (start, end, size) = (segment.start, segment.end, segment.size);
-        let mut new = Span { start, end, size, segments: 1, width: (end - start) / size };
-        let gap = |a: &Span, b: &Span| COLUMN_GAP * a.size.min(b.size);
+        let mut new = WidthSpan { start, end, size, segments: 1, width: (end - start) / size };
+        let gap = |a: &WidthSpan, b: &WidthSpan| COLUMN_GAP * a.size.min(b.size);
         self.0.retain(|old| {
             let is_apart =
                 old.end + gap(old, &new) < new.start || new.end + gap(old, &new) < old.start;
@@ -307,7 +307,7 @@ impl Spans {
 }
 
 /// Returns the words of a segment.
-fn words(segment: &Segment<'_>) -> String {
+fn words(segment: &LineSegment<'_>) -> String {
     let limit = word_gap(segment);
     let mut line: Vec<&str> = Vec::new();
     let mut last: Option<&Spot<'_>> = None;
@@ -370,7 +370,7 @@ fn note_mark(letters: &[Spot<'_>], at: usize, gap: f64) -> usize {
 /// Returns the minimum gap between words of a segment, in heights of letters. The gap exceeds the
 /// usual gap between letters, because text may be letter-spaced, and is larger if the segment has
 /// spaces.
-fn word_gap(segment: &Segment<'_>) -> f64 {
+fn word_gap(segment: &LineSegment<'_>) -> f64 {
     let spaces = segment.letters.iter().filter(|spot| spot.letter.is_space()).count();
     let pairs = segment.letters.windows(2);
     let pairs = pairs.filter(|pair| pair.iter().all(|spot| !spot.letter.is_space()));

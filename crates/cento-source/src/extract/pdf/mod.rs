@@ -24,7 +24,7 @@ use hayro_interpret::{
     Context, InterpreterCache, InterpreterSettings, TransformExt, interpret_page,
 };
 
-use super::{Extracted, TEXT_BYTES_MAX};
+use super::{ExtractedText, TEXT_BYTES_MAX};
 use crate::broken_word;
 use crate::format::COMPOUND;
 
@@ -35,7 +35,7 @@ const HEADER_BYTES_MAX: usize = 1024;
 const FILLS_SHOWN: usize = 20;
 
 /// The result of reading a page.
-enum Outcome {
+enum PageOutcome {
     /// The text, and the number of letters that a reader does not see.
     Text(String, usize),
     /// The page shows images but no letters.
@@ -58,7 +58,7 @@ pub fn is_pdf(bytes: &[u8]) -> bool {
 ///
 /// # Errors
 /// When it has no text, with the reason as a clause.
-pub fn extract(bytes: &[u8]) -> Result<Extracted, String> {
+pub fn extract(bytes: &[u8]) -> Result<ExtractedText, String> {
     let pdf = Pdf::new(Arc::new(bytes.to_vec())).map_err(reason)?;
     let pages = pdf.pages();
     if pages.is_empty() {
@@ -71,7 +71,7 @@ pub fn extract(bytes: &[u8]) -> Result<Extracted, String> {
     for (number, page) in (1..).zip(pages.iter()) {
         let outcome = read(page, &pdf, &cache, &fonts)?;
         let text = match outcome {
-            Outcome::Text(text, unseen) => {
+            PageOutcome::Text(text, unseen) => {
                 hidden += unseen;
                 text
             }
@@ -91,7 +91,7 @@ pub fn extract(bytes: &[u8]) -> Result<Extracted, String> {
         gaps.check(lost)?;
     }
     let missing = gaps.missing(texts.len(), lost);
-    Ok(Extracted { text: joined(texts), missing, hidden })
+    Ok(ExtractedText { text: joined(texts), missing, hidden })
 }
 
 /// Joins pages with form feeds. A word across a page break goes to the first page.
@@ -137,9 +137,9 @@ fn read<'a>(
     pdf: &'a Pdf,
     cache: &InterpreterCache<'a>,
     fonts: &fonts::Fonts<'a>,
-) -> Result<Outcome, String> {
+) -> Result<PageOutcome, String> {
     if page.raw().contains_key("Contents") && page.page_stream().is_none() {
-        return Ok(Outcome::Damaged);
+        return Ok(PageOutcome::Damaged);
     }
     let (width, height) = page.render_dimensions();
     let area = Rect::new(0.0, 0.0, f64::from(width), f64::from(height));
@@ -167,12 +167,12 @@ fn read<'a>(
         }
     }
     Ok(if unknown * 4 > shown {
-        Outcome::Unknown
+        PageOutcome::Unknown
     } else if shown == 0 && canvas.shows_more(FILLS_SHOWN) {
-        Outcome::Image
+        PageOutcome::Image
     } else {
         let read = letters().filter(|(at, _)| is_read(*at)).map(|(_, letter)| letter);
-        Outcome::Text(layout::text_of(read), hidden)
+        PageOutcome::Text(layout::text_of(read), hidden)
     })
 }
 
@@ -185,12 +185,12 @@ struct Gaps {
 }
 
 impl Gaps {
-    fn add(&mut self, number: usize, outcome: &Outcome) {
+    fn add(&mut self, number: usize, outcome: &PageOutcome) {
         match outcome {
-            Outcome::Text(..) => return,
-            Outcome::Image => &mut self.images,
-            Outcome::Unknown => &mut self.unknown,
-            Outcome::Damaged => &mut self.damaged,
+            PageOutcome::Text(..) => return,
+            PageOutcome::Image => &mut self.images,
+            PageOutcome::Unknown => &mut self.unknown,
+            PageOutcome::Damaged => &mut self.damaged,
         }
         .insert(number);
     }

@@ -202,8 +202,8 @@ impl<'a> Device<'a> for Canvas<'_, 'a> {
             self.is_full = true;
             return;
         }
-        let places = run.glyphs().iter().map(|glyph| Place::of(glyph, props.transform));
-        let places: Vec<Place> = places.collect();
+        let places = run.glyphs().iter().map(|glyph| GlyphPlace::of(glyph, props.transform));
+        let places: Vec<GlyphPlace> = places.collect();
         let stretch = stretch_of(&places);
         let is_vertical = run.writing_mode() == WritingMode::Vertical;
         for (glyph, place) in run.glyphs().iter().zip(&places) {
@@ -232,7 +232,7 @@ impl<'a> Device<'a> for Canvas<'_, 'a> {
 }
 
 /// The place of a glyph.
-struct Place {
+struct GlyphPlace {
     origin: Point,
     along: Vec2,
     up: Vec2,
@@ -241,8 +241,8 @@ struct Place {
     is_drawing: bool,
 }
 
-impl Place {
-    fn of(glyph: &PositionedGlyph<'_>, page: Affine) -> Place {
+impl GlyphPlace {
+    fn of(glyph: &PositionedGlyph<'_>, page: Affine) -> GlyphPlace {
         let transform = page * glyph.transform();
         let origin = transform * Point::ZERO;
         let along = transform * Point::new(EM, 0.0) - origin;
@@ -252,7 +252,7 @@ impl Place {
             Glyph::Type3(drawing) => (drawing.advance_width(), true),
         };
         let advance = f64::from(advance.unwrap_or(500.0)) / EM;
-        Place { origin, along, up, advance, is_drawing }
+        GlyphPlace { origin, along, up, advance, is_drawing }
     }
 
     fn letter(&self, stretch: f64, is_vertical: bool) -> Option<Letter> {
@@ -279,7 +279,7 @@ impl Place {
 /// Returns the ratio of width to height of the letters in a run. The interpreter stretches every
 /// letter of a substitute font by a different factor, which does not affect positions. With the
 /// right factor, the positions follow from the widths.
-fn stretch_of(places: &[Place]) -> f64 {
+fn stretch_of(places: &[GlyphPlace]) -> f64 {
     let mut ratios: Vec<f64> = places.iter().map(|at| at.along.hypot() / at.up.hypot()).collect();
     ratios.retain(|ratio| ratio.is_finite());
     let Some(ratio) = median(&mut ratios) else { return 1.0 };

@@ -39,7 +39,7 @@ const COURIER: &str =
 const IMAGE: &str =
     "/Type/XObject/Subtype/Image/Width 1/Height 1/ColorSpace/DeviceGray/BitsPerComponent 8";
 
-fn text(content: &str) -> Extracted {
+fn text(content: &str) -> ExtractedText {
     extract(&pdf(HELVETICA, content, "", &[])).unwrap()
 }
 
@@ -50,7 +50,7 @@ fn check(content: &str, expected: &str) {
 }
 
 /// Returns the text of a page with an image `/I` and `content`.
-fn with_image(content: &str) -> Result<Extracted, String> {
+fn with_image(content: &str) -> Result<ExtractedText, String> {
     let resources = format!("{HELVETICA}/XObject<</I 5 0 R>>");
     extract(&pdf(&resources, content, "", &[stream(IMAGE, "x")]))
 }

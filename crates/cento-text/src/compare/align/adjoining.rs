@@ -6,20 +6,20 @@
 
 use std::ops::Range;
 
-use super::Aligned;
+use super::AlignedPassage;
 use super::copied::GAP_TOKENS_MAX;
 
 /// A passage that may be a part of one.
 pub struct Part {
     /// The passage.
-    pub passage: Aligned,
+    pub passage: AlignedPassage,
     /// Whether it was copied, and not rewritten.
     pub is_copied: bool,
 }
 
 /// Joins adjoining passages, in the order of the query; the flag of a joined one is set, because
 /// its similarity is yet to be computed.
-pub fn joined(mut parts: Vec<Part>) -> Vec<(Aligned, bool)> {
+pub fn joined(mut parts: Vec<Part>) -> Vec<(AlignedPassage, bool)> {
     parts.sort_unstable_by_key(|Part { passage, .. }| (passage.query.start, passage.hit.start));
     let mut passages: Vec<(Part, bool)> = Vec::with_capacity(parts.len());
     for part in parts {
@@ -44,10 +44,10 @@ pub fn joined(mut parts: Vec<Part>) -> Vec<(Aligned, bool)> {
     passages.into_iter().map(|(part, is_joined)| (part.passage, is_joined)).collect()
 }
 
-impl Aligned {
+impl AlignedPassage {
     /// Returns whether this passage is before `other` in both texts, and the tokens that both texts
     /// have are known of both passages.
-    fn is_before(&self, other: &Aligned) -> bool {
+    fn is_before(&self, other: &AlignedPassage) -> bool {
         self.query.end <= other.query.start
             && self.hit.end <= other.hit.start
             && !self.matched.is_empty()
@@ -81,7 +81,7 @@ mod tests {
         expected: &[(Range<usize>, Range<usize>)],
     ) {
         let part = |(query, hit, is_copied): &(Range<usize>, Range<usize>, bool)| Part {
-            passage: Aligned::unmatched(query, hit),
+            passage: AlignedPassage::unmatched(query, hit),
             is_copied: *is_copied,
         };
         let found = joined(parts.iter().map(part).collect());

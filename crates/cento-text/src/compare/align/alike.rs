@@ -324,11 +324,11 @@ mod tests {
     use super::super::sentences;
     use super::super::testing::analyzed;
     use super::*;
-    use crate::text::Analyzed;
+    use crate::text::AnalyzedText;
 
     /// Returns sentences of words that are drawn from many, except for one in seven; in one text of
     /// three, all words of every fourth sentence are drawn from a few.
-    fn text(seed: u64, sentences: u64) -> Analyzed {
+    fn text(seed: u64, sentences: u64) -> AnalyzedText {
         let word = |sentence: u64, i: u64| {
             let drawn = mix64(mix64(seed << 20 | sentence) ^ i);
             let is_like_others = seed.is_multiple_of(3) && sentence.is_multiple_of(4);

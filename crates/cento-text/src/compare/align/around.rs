@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use super::chain::CoveredRanges;
-use super::copied::Copied;
-use super::{Aligned, PASSAGE_TOKENS_MIN, similarity_steps};
+use super::copied::CopiedPassage;
+use super::{AlignedPassage, PASSAGE_TOKENS_MIN, similarity_steps};
 use crate::error::Result;
 use crate::runtime::Steps;
 
@@ -25,15 +25,16 @@ const TRIMMED_SHARE: f64 = 0.9;
 /// sides have in common, but for words that any two texts have: nearly all of that, or most of it
 /// beside much other text.
 pub fn copies(
-    rewritten: &[Aligned],
-    copied: &[Copied],
+    rewritten: &[AlignedPassage],
+    copied: &[CopiedPassage],
     steps: &mut Steps<'_>,
 ) -> Result<Vec<bool>> {
     let around = Around::new(rewritten);
     let mut is_copy = vec![false; rewritten.len()];
     let mut inside: Vec<Vec<usize>> = vec![Vec::new(); rewritten.len()];
-    for (number, Copied { query, hit, matched, .. }) in copied.iter().enumerate() {
-        let part = Aligned { matched: matched.clone(), ..Aligned::unmatched(query, hit) };
+    for (number, CopiedPassage { query, hit, matched, .. }) in copied.iter().enumerate() {
+        let part =
+            AlignedPassage { matched: matched.clone(), ..AlignedPassage::unmatched(query, hit) };
         around.each(&part, steps, &mut |at| {
             let common = rewritten[at].common();
             is_copy[at] |= part.matched_tokens() as f64 >= COPY_SHARE * common;
@@ -42,12 +43,12 @@ pub fn copies(
         })?;
     }
     for (at, inside) in inside.iter().enumerate().filter(|(_, inside)| !inside.is_empty()) {
-        let Aligned { query, hit, .. } = &rewritten[at];
+        let AlignedPassage { query, hit, .. } = &rewritten[at];
         let matched =
             |&number: &usize| copied[number].matched.iter().map(Range::len).sum::<usize>();
         let in_copies: usize = inside.iter().map(matched).sum();
         let is_most = in_copies as f64 >= COPY_SHARE * rewritten[at].common();
-        let rest = |of: &Range<usize>, place: fn(&Copied) -> &Range<usize>| {
+        let rest = |of: &Range<usize>, place: fn(&CopiedPassage) -> &Range<usize>| {
             let mut taken = CoveredRanges::default();
             inside.iter().for_each(|&number| taken.insert(place(&copied[number]).clone()));
             of.len() - taken.covered(of)
@@ -65,7 +66,7 @@ pub fn copies(
 /// A rewritten passage has whole sentences, and one of the two texts may have joined a sentence of
 /// its own to the one that both have.
 pub fn trim_ends(
-    rewritten: &mut [Aligned],
+    rewritten: &mut [AlignedPassage],
     parts: &[(&Range<usize>, &Range<usize>)],
     tokens: (&[u64], &[u64]),
     steps: &mut Steps<'_>,
@@ -73,7 +74,7 @@ pub fn trim_ends(
     let around = Around::new(rewritten);
     let mut inside: Vec<Vec<usize>> = vec![Vec::new(); rewritten.len()];
     for (number, &(query, hit)) in parts.iter().enumerate() {
-        let part = Aligned::unmatched(query, hit);
+        let part = AlignedPassage::unmatched(query, hit);
         around.each(&part, steps, &mut |at| {
             inside[at].push(number);
             true
@@ -127,7 +128,7 @@ fn without_stretch((of_query, of_hit): (usize, usize)) -> (usize, usize) {
 
 /// Passages, searched for those that surround another.
 pub struct Around<'a> {
-    passages: &'a [Aligned],
+    passages: &'a [AlignedPassage],
     /// Their places, by where they begin in the query.
     order: Vec<u32>,
     /// The longest.
@@ -138,7 +139,7 @@ pub struct Around<'a> {
 
 impl<'a> Around<'a> {
     /// Prepares these passages.
-    pub fn new(passages: &'a [Aligned]) -> Around<'a> {
+    pub fn new(passages: &'a [AlignedPassage]) -> Around<'a> {
         let mut order: Vec<u32> = (0..passages.len() as u32).collect();
         order.sort_unstable_by_key(|&at| passages[at as usize].query.start);
         let mut covered = CoveredRanges::default();
@@ -150,9 +151,9 @@ impl<'a> Around<'a> {
     /// Splits `passages` into those outside all of these, and those inside one.
     pub fn parted(
         &self,
-        passages: Vec<Aligned>,
+        passages: Vec<AlignedPassage>,
         steps: &mut Steps<'_>,
-    ) -> Result<(Vec<Aligned>, Vec<Aligned>)> {
+    ) -> Result<(Vec<AlignedPassage>, Vec<AlignedPassage>)> {
         let (mut outside, mut inside) = (Vec::new(), Vec::new());
         for passage in passages {
             let part = if self.holds(&passage, steps)? { &mut inside } else { &mut outside };
@@ -162,7 +163,7 @@ impl<'a> Around<'a> {
     }
 
     /// Returns whether most of `part` is in one of them, on both sides.
-    pub fn holds(&self, part: &Aligned, steps: &mut Steps<'_>) -> Result<bool> {
+    pub fn holds(&self, part: &AlignedPassage, steps: &mut Steps<'_>) -> Result<bool> {
         let mut is_held = false;
         self.each(part, steps, &mut |_| {
             is_held = true;
@@ -175,7 +176,7 @@ impl<'a> Around<'a> {
     /// as long as it returns `true` and the steps suffice.
     fn each(
         &self,
-        part: &Aligned,
+        part: &AlignedPassage,
         steps: &mut Steps<'_>,
         each: &mut dyn FnMut(usize) -> bool,
     ) -> Result<()> {
@@ -197,7 +198,7 @@ impl<'a> Around<'a> {
     }
 }
 
-impl Aligned {
+impl AlignedPassage {
     /// Replaces the passage by a shorter one within it, if most of the common tokens remain.
     /// Returns `false` if comparing the sides takes too many steps.
     fn shorten(
@@ -211,7 +212,7 @@ impl Aligned {
         }
         let is_taken = steps.take(similarity_steps(&query, &hit))?;
         if is_taken {
-            let shorter = Aligned::of((query, hit), tokens);
+            let shorter = AlignedPassage::of((query, hit), tokens);
             if shorter.common() >= TRIMMED_SHARE * self.common() {
                 *self = shorter;
             }
@@ -225,7 +226,7 @@ impl Aligned {
     }
 
     /// Returns whether most of `other` is in this passage, on both sides.
-    fn holds(&self, other: &Aligned) -> bool {
+    fn holds(&self, other: &AlignedPassage) -> bool {
         shared(&self.query, &other.query) * 2 > other.query.len()
             && shared(&self.hit, &other.hit) * 2 > other.hit.len()
     }
@@ -242,7 +243,7 @@ mod tests {
     use super::super::{Genre, align};
     use crate::hash::mix64;
     use crate::runtime::Stop;
-    use crate::text::Analyzed;
+    use crate::text::AnalyzedText;
 
     fn words(seed: u64, count: usize) -> String {
         let word = |at| format!("{:05x}", mix64(seed << 32 | at) >> 44);
@@ -321,7 +322,7 @@ mod tests {
     /// Checks that two texts have one passage, between these words of both.
     fn check_between([a, b]: [&str; 2], ends: [&str; 2]) {
         let texts = [a, b].map(analyzed);
-        let [query, document] = texts.each_ref().map(Analyzed::side);
+        let [query, document] = texts.each_ref().map(AnalyzedText::side);
         let found = align(query, document, Genre::Prose, Stop::NEVER).unwrap().passages;
         let [found] = &found[..] else { panic!("{found:?}") };
         for (side, place) in [(query, &found.query), (document, &found.hit)] {

@@ -4,13 +4,13 @@ use std::ops::Range;
 
 use super::alike::{self, seeds, seeds_max};
 use super::chain::CoveredRanges;
-use super::copied::Copied;
+use super::copied::CopiedPassage;
 use super::order::OrderedPair;
 use super::rewritten::Candidate;
 use super::summarised::{self, FirstLook, Open};
 use super::sums::Bags;
 use super::vocabulary::{OtherText, Vocabulary};
-use super::{Aligned, Prepared, Side, rewritten, sentences, similarity_steps};
+use super::{AlignedPassage, Prepared, Side, rewritten, sentences, similarity_steps};
 use crate::error::Result;
 use crate::runtime::Steps;
 
@@ -22,7 +22,7 @@ fn judged(
     candidates: Vec<Candidate>,
     (query, document): (Side<'_>, Side<'_>),
     steps: &mut Steps<'_>,
-) -> Result<Vec<Aligned>> {
+) -> Result<Vec<AlignedPassage>> {
     steps.begin_stage();
     let (q, d) = (&query.tokens.hashes[..], &document.tokens.hashes[..]);
     let mut passages = Vec::new();
@@ -30,7 +30,7 @@ fn judged(
         if !steps.take(similarity_steps(&in_query, &in_hit))? {
             break;
         }
-        let passage = Aligned::of((in_query, in_hit), (q, d));
+        let passage = AlignedPassage::of((in_query, in_hit), (q, d));
         if passage.similarity >= similarity_min
             && !query.has_few_words(&passage.query)
             && !document.has_few_words(&passage.hit)
@@ -45,9 +45,9 @@ fn judged(
 #[derive(Default)]
 pub struct Candidates {
     /// Rewritten ones.
-    pub rewritten: Vec<Aligned>,
+    pub rewritten: Vec<AlignedPassage>,
     /// Summaries.
-    pub summarised: Vec<Aligned>,
+    pub summarised: Vec<AlignedPassage>,
 }
 
 /// A copied passage of at least this many tokens is not searched further.
@@ -62,13 +62,13 @@ impl Candidates {
     pub fn new(
         pair: OrderedPair<'_>,
         prepared: &Prepared,
-        copied: &[Copied],
+        copied: &[CopiedPassage],
         steps: &mut Steps<'_>,
     ) -> Result<Candidates> {
         let stop = steps.stop();
         // The words of the one text are known. Nothing is beside a copy of a whole text.
         let [known, other] = pair.in_order([pair.query, pair.document]);
-        let [in_known, in_other]: [fn(&Copied) -> &Range<usize>; 2] =
+        let [in_known, in_other]: [fn(&CopiedPassage) -> &Range<usize>; 2] =
             pair.in_order([|copied| &copied.query, |copied| &copied.hit]);
         let open_in_known = open(&prepared.sentences, copied, in_known);
         if !open_in_known.contains(&true) {
@@ -126,8 +126,8 @@ impl Candidates {
 /// Returns, for each of these sentences of a text, whether no long copied passage is in it.
 fn open(
     sentences: &[Range<usize>],
-    copied: &[Copied],
-    place: fn(&Copied) -> &Range<usize>,
+    copied: &[CopiedPassage],
+    place: fn(&CopiedPassage) -> &Range<usize>,
 ) -> Vec<bool> {
     let mut long = CoveredRanges::default();
     for copied in copied.iter().filter(|copied| copied.in_runs >= COPIED_TOKENS_MIN) {

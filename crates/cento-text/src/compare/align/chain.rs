@@ -42,14 +42,14 @@ impl Chain {}
 
 /// Chains, with the matches in each.
 #[derive(Debug)]
-pub struct Chained {
+pub struct MatchChains {
     /// The chains.
     pub chains: Vec<Chain>,
     /// For each match, the one before it in its chain; [`NONE`] if it is the first.
     previous: Vec<u32>,
 }
 
-impl Chained {
+impl MatchChains {
     /// Chains matches at one distance in both texts where each follows the one before: `are_next`
     /// holds for their two places in the query, or the first reaches to the second.
     ///
@@ -59,7 +59,7 @@ impl Chained {
         matches: &[Match],
         are_next: &dyn Fn(usize, usize) -> bool,
         steps: &mut Steps<'_>,
-    ) -> Result<Chained> {
+    ) -> Result<MatchChains> {
         let mut chains: Vec<Chain> = Vec::new();
         let mut previous = vec![NONE; matches.len()];
         // The last chain at each distance.
@@ -87,11 +87,11 @@ impl Chained {
             last.insert(distance, chains.len());
             chains.push(Chain { query, hit, matched: found.len, last: at });
         }
-        Ok(Chained { chains, previous })
+        Ok(MatchChains { chains, previous })
     }
 }
 
-impl Chained {
+impl MatchChains {
     /// Returns the part that each match of a chain adds to those before it: parts of both texts
     /// that are equal and, in either text, follow each other. `matches` are those that were
     /// chained.
@@ -128,7 +128,7 @@ const OPEN_MAX: usize = 64;
 pub const TOKEN_SCORE: i64 = 4;
 
 /// The best chain that ends with a match.
-struct Open {
+struct OpenChain {
     chain: Chain,
     score: i64,
     /// Whether another match continues it.
@@ -147,7 +147,7 @@ struct Continuation {
     shift: u64,
 }
 
-impl Open {
+impl OpenChain {
     /// Returns how well a match continues this chain; `None` if the gap is too large.
     fn continued_by(&self, found: &Match, gap_max: usize) -> Option<Continuation> {
         let Chain { query, hit, matched, .. } = &self.chain;
@@ -177,7 +177,7 @@ impl Open {
 
 /// The end of a chain: its score, and its last match.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct End {
+struct ChainEnd {
     score: i32,
     last: Reverse<u32>,
 }
@@ -187,7 +187,7 @@ struct End {
 /// it.
 #[must_use]
 pub const fn chaining_bytes(matches: usize) -> usize {
-    matches.saturating_mul(size_of::<u32>() + size_of::<End>() + size_of::<bool>())
+    matches.saturating_mul(size_of::<u32>() + size_of::<ChainEnd>() + size_of::<bool>())
 }
 
 /// Chains the `matches`, which are in ascending order of the query; gaps are at most `gap_max`
@@ -195,7 +195,7 @@ pub const fn chaining_bytes(matches: usize) -> usize {
 ///
 /// # Errors
 /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
-pub fn chains(matches: &[Match], gap_max: usize, steps: &mut Steps<'_>) -> Result<Chained> {
+pub fn chains(matches: &[Match], gap_max: usize, steps: &mut Steps<'_>) -> Result<MatchChains> {
     chains_where(matches, gap_max, &|_| true, steps)
 }
 
@@ -214,13 +214,13 @@ pub fn chains_where(
     gap_max: usize,
     is_kept: &dyn Fn(&Chain) -> bool,
     steps: &mut Steps<'_>,
-) -> Result<Chained> {
-    let mut open: Vec<Open> = Vec::new();
-    let mut ends: Vec<End> = Vec::new();
-    let mut close = |open: &Open| {
+) -> Result<MatchChains> {
+    let mut open: Vec<OpenChain> = Vec::new();
+    let mut ends: Vec<ChainEnd> = Vec::new();
+    let mut close = |open: &OpenChain| {
         if !open.is_continued && is_kept(&open.chain) {
             let score = i32::try_from(open.score).unwrap_or(i32::MAX);
-            ends.push(End { score, last: Reverse(open.chain.last) });
+            ends.push(ChainEnd { score, last: Reverse(open.chain.last) });
         }
     };
     let mut previous = vec![NONE; matches.len()];
@@ -236,7 +236,8 @@ pub fn chains_where(
             }
             grows
         });
-        let continued = |(i, open): (usize, &Open)| Some((open.continued_by(found, gap_max)?, i));
+        let continued =
+            |(i, open): (usize, &OpenChain)| Some((open.continued_by(found, gap_max)?, i));
         let next = match open.iter().enumerate().filter_map(continued).max() {
             Some((Continuation { score, shift, .. }, i)) => {
                 let mut chain = if shift == 0 {
@@ -248,22 +249,22 @@ pub fn chains_where(
                 };
                 previous[at as usize] = chain.last;
                 chain.add(found, at);
-                Open { chain, score, is_continued: false }
+                OpenChain { chain, score, is_continued: false }
             }
             None => {
                 let score = TOKEN_SCORE * found.len as i64;
-                Open { chain: Chain::of(found, at), score, is_continued: false }
+                OpenChain { chain: Chain::of(found, at), score, is_continued: false }
             }
         };
         if open.len() == OPEN_MAX {
-            let end = |(_, open): &(usize, &Open)| (open.chain.query.end, open.score);
+            let end = |(_, open): &(usize, &OpenChain)| (open.chain.query.end, open.score);
             let oldest = open.iter().enumerate().min_by_key(end).map_or(0, |(i, _)| i);
             close(&open.swap_remove(oldest));
         }
         open.push(next);
     }
     open.iter().for_each(close);
-    let mut chained = Chained { chains: Vec::new(), previous };
+    let mut chained = MatchChains { chains: Vec::new(), previous };
     let sorting = ends.len() as u64 * u64::from(ends.len().max(1).ilog2());
     if steps.take(sorting)? {
         ends.sort_unstable_by(|a, b| b.cmp(a));
@@ -272,19 +273,19 @@ pub fn chains_where(
     Ok(chained)
 }
 
-impl Chained {
+impl MatchChains {
     /// Takes the chains with these ends out of the matches, which are linked to those before them:
     /// the first one whole, and of each other one the matches after those that are taken.
     fn part(
         &mut self,
-        ends: Vec<End>,
+        ends: Vec<ChainEnd>,
         matches: &[Match],
         is_kept: &dyn Fn(&Chain) -> bool,
         steps: &mut Steps<'_>,
     ) -> Result<()> {
         let mut is_taken = vec![false; matches.len()];
         let mut path: Vec<u32> = Vec::new();
-        for End { last: Reverse(last), .. } in ends {
+        for ChainEnd { last: Reverse(last), .. } in ends {
             path.clear();
             let mut at = last;
             while at != NONE && !is_taken[at as usize] {

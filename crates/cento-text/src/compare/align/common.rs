@@ -83,7 +83,7 @@ pub fn counts(tokens: &[u64]) -> HashMap<u64, u32, BuildKeyHasher> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Aligned;
+    use super::super::AlignedPassage;
     use super::super::joined::testing::aligned;
     use super::*;
     use proptest::prelude::*;
@@ -97,7 +97,7 @@ mod tests {
         let [a, b] = between.map(|between| {
             between.iter().map(|before| format!("{before} {CLAUSE}. ")).collect::<String>()
         });
-        aligned(&a, &b).0.iter().map(Aligned::matched_tokens).sum()
+        aligned(&a, &b).0.iter().map(AlignedPassage::matched_tokens).sum()
     }
 
     #[test]
@@ -122,7 +122,11 @@ mod tests {
         let verse = "We left the harbour late in autumn under a grey and windy sky. ";
         let (sung, printed) = (refrain.repeat(3), [refrain, verse, refrain].concat());
         let (found, _) = aligned(&sung, &printed);
-        assert_eq!(found.iter().map(Aligned::matched_tokens).sum::<usize>(), 42, "{found:?}");
+        assert_eq!(
+            found.iter().map(AlignedPassage::matched_tokens).sum::<usize>(),
+            42,
+            "{found:?}"
+        );
     }
 
     proptest! {

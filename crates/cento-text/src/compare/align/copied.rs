@@ -39,7 +39,7 @@ fn runs_max(query_tokens: usize) -> usize {
 
 /// A copied passage.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Copied {
+pub struct CopiedPassage {
     /// From its first run to its last, in the query.
     pub query: Range<usize>,
     /// From its first run to its last, in the document.
@@ -71,7 +71,7 @@ pub fn passages(
     tokens: (&[u64], &[u64]),
     known: KnownSeeds<'_>,
     steps: &mut Steps<'_>,
-) -> Result<Vec<Copied>> {
+) -> Result<Vec<CopiedPassage>> {
     let matches = runs(tokens, known, steps)?;
     of_matches(&matches, tokens, &|_| true, steps)
 }
@@ -84,7 +84,10 @@ pub fn passages(
 ///
 /// # Errors
 /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
-pub fn without_phrases(copied: Vec<Copied>, steps: &mut Steps<'_>) -> Result<Vec<Copied>> {
+pub fn without_phrases(
+    copied: Vec<CopiedPassage>,
+    steps: &mut Steps<'_>,
+) -> Result<Vec<CopiedPassage>> {
     let mut in_hit = CoveredRanges::default();
     let mut kept = Vec::with_capacity(copied.len());
     for passage in copied {
@@ -121,7 +124,11 @@ fn runs(
 ///
 /// # Errors
 /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
-pub fn repeated(query: &[u64], document: &[u64], steps: &mut Steps<'_>) -> Result<Vec<Copied>> {
+pub fn repeated(
+    query: &[u64],
+    document: &[u64],
+    steps: &mut Steps<'_>,
+) -> Result<Vec<CopiedPassage>> {
     let seeds = seeds(query, steps.stop())?;
     let mut matches = runs((query, document), KnownSeeds::OfQuery(&seeds), steps)?;
     // The text is equal to itself, and each pair of places is found from either of them.
@@ -136,7 +143,7 @@ fn of_matches(
     (query, document): (&[u64], &[u64]),
     is_wanted: &dyn Fn(&Chain) -> bool,
     steps: &mut Steps<'_>,
-) -> Result<Vec<Copied>> {
+) -> Result<Vec<CopiedPassage>> {
     let is_passage = |chain: &Chain| chain.matched >= PASSAGE_TOKENS_MIN && is_wanted(chain);
     let mut chained = chains_where(matches, GAP_TOKENS_MAX, &is_passage, steps)?;
     let found = distinct(std::mem::take(&mut chained.chains), steps)?;
@@ -156,7 +163,7 @@ fn of_matches(
         }
         let [matched, matched_in_hit] =
             with_copied_again(matched(runs, query, document), &chain, matches, steps)?;
-        copied.push(Copied {
+        copied.push(CopiedPassage {
             matched,
             matched_in_hit,
             query: chain.query,
@@ -268,14 +275,14 @@ mod tests {
         super::seeds(query, Stop::NEVER).unwrap()
     }
 
-    fn passages(query: &[u64], document: &[u64]) -> Vec<Copied> {
+    fn passages(query: &[u64], document: &[u64]) -> Vec<CopiedPassage> {
         let steps = &mut Steps::unbounded(Stop::NEVER);
         let seeds = seeds(query);
         super::passages((query, document), KnownSeeds::OfQuery(&seeds), steps).unwrap()
     }
 
-    fn whole(query: Range<usize>, hit: Range<usize>) -> [Copied; 1] {
-        [Copied {
+    fn whole(query: Range<usize>, hit: Range<usize>) -> [CopiedPassage; 1] {
+        [CopiedPassage {
             matched: [query.clone()].into(),
             matched_in_hit: [hit.clone()].into(),
             in_runs: query.len(),

@@ -106,7 +106,7 @@ pub fn matches<const LEN: usize>(
     if !steps.take(LOOKUP_STEPS * windows(document) as u64)? {
         return Ok(Vec::new());
     }
-    let mut runs = Runs {
+    let mut runs = EqualRuns {
         query,
         document,
         ends: vec![0; query.len() + document.len() + 1],
@@ -143,7 +143,7 @@ pub fn matches<const LEN: usize>(
 }
 
 /// The runs found so far.
-struct Runs<'a> {
+struct EqualRuns<'a> {
     query: &'a [u64],
     document: &'a [u64],
     /// For each difference of places, where in the query its last run ends: no run is examined
@@ -154,7 +154,7 @@ struct Runs<'a> {
     found: Vec<Match>,
 }
 
-impl Runs<'_> {
+impl EqualRuns<'_> {
     /// Finds the runs with seeds that the document has at these places. The query has the seeds
     /// with the numbers `in_order`, one after the other and as often as `counts` says; the document
     /// may lack some.
@@ -269,23 +269,23 @@ impl Runs<'_> {
 /// The places of seeds in a text.
 struct SeedPlaces {
     /// Those of each seed, by its number.
-    of_number: Vec<Places>,
+    of_number: Vec<SeedOccurrences>,
     /// The next place with the same seed, for each place of the text.
     next: Vec<u32>,
 }
 
 /// Places of a seed in a text.
 #[derive(Clone, Copy)]
-struct Places {
+struct SeedOccurrences {
     /// [`NONE`] if the text lacks the seed.
     first: u32,
     count: u32,
 }
 
-impl Default for Places {
+impl Default for SeedOccurrences {
     /// Returns those of a seed that the text lacks.
-    fn default() -> Places {
-        Places { first: NONE, count: 0 }
+    fn default() -> SeedOccurrences {
+        SeedOccurrences { first: NONE, count: 0 }
     }
 }
 
@@ -298,7 +298,7 @@ impl SeedPlaces {
         number: impl Fn(usize) -> Option<u32>,
         stop: &Stop,
     ) -> Result<SeedPlaces> {
-        let mut of_number = vec![Places::default(); seeds];
+        let mut of_number = vec![SeedOccurrences::default(); seeds];
         let mut next = vec![NONE; count];
         // The last ones first, so that the places of a seed ascend.
         let mut end = count;
@@ -309,7 +309,7 @@ impl SeedPlaces {
                 let Some(number) = number(at) else { continue };
                 let places = &mut of_number[number as usize];
                 next[at] = places.first;
-                *places = Places { first: at as u32, count: places.count + 1 };
+                *places = SeedOccurrences { first: at as u32, count: places.count + 1 };
             }
             end = start;
         }

@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use std::ops::Range;
 
 use super::common::counts;
-use super::{Copied, Side};
+use super::{CopiedPassage, Side};
 use crate::hash::BuildKeyHasher;
 use crate::number::ln;
 
@@ -70,7 +70,7 @@ fn is_unexpected(numbers: &[Option<i128>]) -> bool {
 /// are equal, times the number of ways to choose them among the words of either side (as Karlin and
 /// Altschul 1990 count runs, with gaps). The same holds for its longest run. Expected words are
 /// equal without a copy. Nothing is more alike than a whole text.
-pub fn is_evident(copied: &Copied, query: Side<'_>, document: Side<'_>) -> bool {
+pub fn is_evident(copied: &CopiedPassage, query: Side<'_>, document: Side<'_>) -> bool {
     let matched: usize = copied.matched.iter().map(Range::len).sum();
     let texts = [query, document].map(|side| side.tokens.hashes.len());
     let is_whole = texts.contains(&matched);

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use super::testing::analyzed;
 use super::*;
 use crate::hash::mix64;
-use crate::text::Analyzed;
+use crate::text::AnalyzedText;
 
 /// A passage as ranges of tokens, with the number of matched tokens.
 type Place = (Range<usize>, Range<usize>, usize);
@@ -16,11 +16,11 @@ type Place = (Range<usize>, Range<usize>, usize);
 /// Returns the passages, and the numbers of tokens of both texts.
 fn passages(a: &str, b: &str) -> (Vec<Place>, [usize; 2]) {
     let texts = [a, b].map(analyzed);
-    let [query, document] = texts.each_ref().map(Analyzed::side);
+    let [query, document] = texts.each_ref().map(AnalyzedText::side);
     let found = align(query, document, Genre::Prose, Stop::NEVER).unwrap();
     assert!(found.is_complete);
     let tokens = [query, document].map(|side| side.tokens.hashes.len());
-    let place = |found: Aligned| {
+    let place = |found: AlignedPassage| {
         let matched = found.matched_tokens();
         (found.query, found.hit, matched)
     };

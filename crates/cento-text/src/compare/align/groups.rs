@@ -37,9 +37,9 @@ pub fn groups_within(
     if count == 0 || !steps.take(2 * sort_steps(count))? {
         return Ok(Vec::new());
     }
-    let mut linked = Linked {
+    let mut linked = GroupedSeeds {
         seeds,
-        links: [(); 2].map(|()| vec![Link { before: NONE, after: NONE }; count]),
+        links: [(); 2].map(|()| vec![GroupLink { before: NONE, after: NONE }; count]),
         group_of: vec![0; count],
         groups: 1,
         distances_max: gaps_max.map(|gap_max| gap_max as u32 + 1),
@@ -66,16 +66,16 @@ fn sort_steps(count: usize) -> u64 {
 
 /// The neighbours of a seed in a group, in the order of a text.
 #[derive(Clone, Copy)]
-struct Link {
+struct GroupLink {
     before: u32,
     after: u32,
 }
 
 /// Seeds, which belong to groups.
-struct Linked {
+struct GroupedSeeds {
     seeds: Vec<Seed>,
     /// For either text.
-    links: [Vec<Link>; 2],
+    links: [Vec<GroupLink>; 2],
     /// The number of the group of each seed.
     group_of: Vec<u32>,
     groups: u32,
@@ -84,7 +84,7 @@ struct Linked {
 }
 
 /// Some of the seeds.
-struct Group {
+struct SeedGroup {
     number: u32,
     /// The first in the order of either text.
     first: [u32; 2],
@@ -93,7 +93,7 @@ struct Group {
     gaps: [Vec<u32>; 2],
 }
 
-impl Linked {
+impl GroupedSeeds {
     /// Returns the place of a seed in the order of a text.
     fn place(&self, side: usize, seed: u32) -> (u32, u32) {
         let (a, b) = self.seeds[seed as usize];
@@ -105,15 +105,15 @@ impl Linked {
     }
 
     /// Builds a group from seeds that are not linked to others.
-    fn group(&mut self, number: u32, mut seeds: Vec<u32>) -> Group {
-        let mut group = Group { number, first: [NONE; 2], gaps: [Vec::new(), Vec::new()] };
+    fn group(&mut self, number: u32, mut seeds: Vec<u32>) -> SeedGroup {
+        let mut group = SeedGroup { number, first: [NONE; 2], gaps: [Vec::new(), Vec::new()] };
         for side in 0..2 {
             seeds.sort_unstable_by_key(|&seed| self.place(side, seed));
             group.first[side] = seeds[0];
             let mut before = NONE;
             for (i, &seed) in seeds.iter().enumerate() {
                 let after = seeds.get(i + 1).copied().unwrap_or(NONE);
-                self.links[side][seed as usize] = Link { before, after };
+                self.links[side][seed as usize] = GroupLink { before, after };
                 if after != NONE && self.is_gap(side, seed, after) {
                     group.gaps[side].push(seed);
                 }
@@ -124,7 +124,7 @@ impl Linked {
     }
 
     /// Returns the seeds of a group in the order of a text.
-    fn walk(&self, group: &Group, side: usize) -> impl Iterator<Item = Seed> {
+    fn walk(&self, group: &SeedGroup, side: usize) -> impl Iterator<Item = Seed> {
         self.from(group.first[side], side).map(|seed| self.seeds[seed as usize])
     }
 
@@ -139,11 +139,11 @@ impl Linked {
     /// text; `None` if that takes too many steps.
     fn cut(
         &mut self,
-        group: Group,
+        group: SeedGroup,
         side: usize,
         steps: &mut Steps<'_>,
-    ) -> Result<Option<Vec<Group>>> {
-        let Group { number, mut first, mut gaps } = group;
+    ) -> Result<Option<Vec<SeedGroup>>> {
+        let SeedGroup { number, mut first, mut gaps } = group;
         let mut ends = std::mem::take(&mut gaps[side]);
         ends.sort_unstable_by_key(|&seed| self.place(side, seed));
         ends.dedup();
@@ -181,7 +181,7 @@ impl Linked {
         gaps[1 - side].retain(|&seed| {
             group_of[seed as usize] == number && links[seed as usize].after != NONE
         });
-        let mut rest = Some(Group { number, first, gaps });
+        let mut rest = Some(SeedGroup { number, first, gaps });
         Ok(Some(pieces.into_iter().filter_map(|piece| piece.or_else(|| rest.take())).collect()))
     }
 
@@ -202,7 +202,7 @@ impl Linked {
 
     /// Takes a seed out of its group's order of a text; a gap that opens is noted.
     fn take_out(&mut self, seed: u32, side: usize, first: &mut u32, gaps: &mut Vec<u32>) {
-        let Link { before, after } = self.links[side][seed as usize];
+        let GroupLink { before, after } = self.links[side][seed as usize];
         match before {
             NONE => *first = after,
             before => self.links[side][before as usize].after = after,

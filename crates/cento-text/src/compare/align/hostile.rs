@@ -11,16 +11,16 @@ use crate::runtime::stop::testing::After;
 use crate::runtime::stop::{PLACES_BETWEEN_LOOKS, STEPS_BETWEEN_LOOKS, Stop};
 use crate::text::{Analyzer, Tokens};
 
-struct Text {
+struct HostileText {
     text: String,
     tokens: Tokens,
 }
 
-impl Text {
-    fn new(text: String) -> Text {
+impl HostileText {
+    fn new(text: String) -> HostileText {
         let mut tokens = Tokens::default();
         Analyzer::default().analyze(&text, &mut tokens, Stop::NEVER).unwrap();
-        Text { text, tokens }
+        HostileText { text, tokens }
     }
 
     fn side(&self) -> Side<'_> {
@@ -38,7 +38,7 @@ fn sentence(number: u64, out: &mut String) {
 
 /// Returns sentences that both texts have, ordered so that every cut takes one off their groups,
 /// with four between them that only one text has.
-fn spiral(count: u64) -> [Text; 2] {
+fn spiral(count: u64) -> [HostileText; 2] {
     let orders: [fn(u64) -> u64; 2] = [|place| place ^ 1, |place| (place + 1) ^ 1];
     let mut side = 0;
     orders.map(|order| {
@@ -63,31 +63,31 @@ fn spiral(count: u64) -> [Text; 2] {
                 sentence((side << 32) + number * 4 + other, &mut text);
             }
         }
-        Text::new(text)
+        HostileText::new(text)
     })
 }
 
 /// Words of one letter.
-fn letters(count: u64, seed: u64) -> Text {
+fn letters(count: u64, seed: u64) -> HostileText {
     let letter = |i| char::from(b'a' + (mix64(seed << 40 | i) % 26) as u8);
-    Text::new((0..count).flat_map(|i| [letter(i), ' ']).collect())
+    HostileText::new((0..count).flat_map(|i| [letter(i), ' ']).collect())
 }
 
 /// Returns the same sentences in two orders.
-fn shuffled(count: u64) -> [Text; 2] {
+fn shuffled(count: u64) -> [HostileText; 2] {
     [1, 2].map(|seed| {
         let mut places: Vec<u64> = (0..count).collect();
         places.sort_by_key(|&number| mix64(seed << 40 | number));
         let mut text = String::new();
         places.into_iter().for_each(|number| sentence(number, &mut text));
-        Text::new(text)
+        HostileText::new(text)
     })
 }
 
 /// Returns a text whose sentences each sum up one sentence of the other text, which has thirty more
 /// between them: all form one summary, and so does each stretch from one fifth sentence to the
 /// next.
-fn summary(count: u64) -> [Text; 2] {
+fn summary(count: u64) -> [HostileText; 2] {
     let (mut short, mut long) = (String::new(), String::new());
     for number in 0..count {
         sentence(number, &mut short);
@@ -101,23 +101,23 @@ fn summary(count: u64) -> [Text; 2] {
             sentence((1 << 32) + number * 30 + other, &mut long);
         }
     }
-    [Text::new(short), Text::new(long)]
+    [HostileText::new(short), HostileText::new(long)]
 }
 
 /// Returns summaries within each other: each sentence is like one that is far from that of the
 /// next.
-fn summaries_within_summaries(count: u64) -> [Text; 2] {
+fn summaries_within_summaries(count: u64) -> [HostileText; 2] {
     let [_, long] = summary(count);
     let mut short = String::new();
     for number in 0..count {
         sentence(number % 5 * (count / 5) + number / 5, &mut short);
     }
-    [Text::new(short), long]
+    [HostileText::new(short), long]
 }
 
 /// Returns a text with this many summaries of eight sentences, each of other 32 sentences of the
 /// other text, with sentences between them that only it has.
-fn many_summaries(count: u64) -> [Text; 2] {
+fn many_summaries(count: u64) -> [HostileText; 2] {
     let (mut short, mut long) = (String::new(), String::new());
     let word = |number: u64, out: &mut String| {
         write!(out, "w{:x} ", mix64(number) >> 32).unwrap();
@@ -137,7 +137,7 @@ fn many_summaries(count: u64) -> [Text; 2] {
         }
         (0..5).for_each(|other| sentence((1 << 32) + number * 5 + other, &mut short));
     }
-    [Text::new(short), Text::new(long)]
+    [HostileText::new(short), HostileText::new(long)]
 }
 
 #[test]
@@ -154,19 +154,19 @@ fn many_summaries_in_one_text_are_found_in_proportion_to_its_length() {
     assert!(steps[1] <= 10 * steps[0], "{steps:?}");
 }
 
-fn repeated(count: usize) -> Text {
+fn repeated(count: usize) -> HostileText {
     let mut one = String::new();
     sentence(1, &mut one);
-    Text::new(one.repeat(count))
+    HostileText::new(one.repeat(count))
 }
 
 /// Returns a text of this many three-word sentences over a vocabulary of sixty words, and one of
 /// 1,200 such sentences where each word occurs in exactly sixty, the most that still bring up
 /// pairs. A sentence of the first is like some 180 of the second.
-fn alike_sentences(sentences: u64) -> [Text; 2] {
+fn alike_sentences(sentences: u64) -> [HostileText; 2] {
     let text = |words: &mut dyn Iterator<Item = [u64; 3]>| {
         let sentence = |[a, b, c]: [u64; 3]| format!("w{} w{} w{}. ", a % 60, b % 60, c % 60);
-        Text::new(words.map(sentence).collect())
+        HostileText::new(words.map(sentence).collect())
     };
     let drawn = |at: u64, turn: u64| 20 * turn + mix64(3 * at + turn) % 20;
     [
@@ -176,7 +176,7 @@ fn alike_sentences(sentences: u64) -> [Text; 2] {
 }
 
 /// Returns words of two letters of the alphabet, and the same with every ninth letter changed.
-fn words_of_two_letters(count: u64) -> [Text; 2] {
+fn words_of_two_letters(count: u64) -> [HostileText; 2] {
     [0, 1].map(|side| {
         let word = |number: u64| {
             let letter = |at: u64| {
@@ -185,19 +185,19 @@ fn words_of_two_letters(count: u64) -> [Text; 2] {
             };
             (0..8).map(letter).chain([' ']).collect::<String>()
         };
-        Text::new((0..count).map(word).collect())
+        HostileText::new((0..count).map(word).collect())
     })
 }
 
 /// Returns a text, and the same with wrong letters.
-fn noisy(words: u64) -> [Text; 2] {
+fn noisy(words: u64) -> [HostileText; 2] {
     let own = text(1, words);
     let misread = misread(&own, 15, 1);
-    [Text::new(own), Text::new(misread)]
+    [HostileText::new(own), HostileText::new(misread)]
 }
 
 /// Returns the pairs, with their names.
-fn pairs(size: usize) -> Vec<(&'static str, [Text; 2])> {
+fn pairs(size: usize) -> Vec<(&'static str, [HostileText; 2])> {
     let count = size as u64;
     vec![
         ("spiral", spiral(count / 500)),
@@ -207,12 +207,12 @@ fn pairs(size: usize) -> Vec<(&'static str, [Text; 2])> {
         ("summaries within summaries", summaries_within_summaries(count / 2000)),
         ("many summaries", many_summaries(count / 1500)),
         ("one sentence", [repeated(size / 80), repeated(size / 90)]),
-        ("one word", [1, 2].map(|i| Text::new("word ".repeat(size / 5 - i)))),
-        ("dots", [1, 2].map(|i| Text::new(". ".repeat(size / 2 - i)))),
+        ("one word", [1, 2].map(|i| HostileText::new("word ".repeat(size / 5 - i)))),
+        ("dots", [1, 2].map(|i| HostileText::new(". ".repeat(size / 2 - i)))),
         ("alike sentences", alike_sentences(count / 1000)),
         ("noisy copy", noisy(count / 8)),
         ("words of two letters", words_of_two_letters(count / 9)),
-        ("words that end", [1, 2].map(|i| Text::new("a b c. ".repeat(size / 7 - i)))),
+        ("words that end", [1, 2].map(|i| HostileText::new("a b c. ".repeat(size / 7 - i)))),
     ]
 }
 
@@ -259,12 +259,12 @@ fn pairs_of_alike_sentences_end_at_the_sentence_that_reaches_the_bound() {
 }
 
 /// The alignment of two texts within a number of steps.
-fn aligned([a, b]: &[Text; 2], steps: &mut Steps<'_>) -> Result<Alignment> {
+fn aligned([a, b]: &[HostileText; 2], steps: &mut Steps<'_>) -> Result<Alignment> {
     let prepared = Prepared::new(a.side(), Genre::Prose, steps.stop())?;
     align_within((a.side(), &prepared), b.side(), steps)
 }
 
-fn steps_of(texts: &[Text; 2]) -> (u64, Alignment) {
+fn steps_of(texts: &[HostileText; 2]) -> (u64, Alignment) {
     let mut steps = Steps::unbounded(Stop::NEVER);
     let alignment = aligned(texts, &mut steps).unwrap();
     (steps.taken(), alignment)

@@ -7,11 +7,11 @@ use std::ops::Range;
 
 use super::local::Pair;
 use super::spacing::LETTERS_MIN;
-use super::{Aligned, PASSAGE_TOKENS_MIN, Side};
+use super::{AlignedPassage, PASSAGE_TOKENS_MIN, Side};
 use crate::text::{Letters, Span};
 
 /// A text as letters, and as tokens.
-pub struct Lettered<'a> {
+pub struct LetteredText<'a> {
     /// The letters.
     pub letters: &'a Letters,
     /// The tokens.
@@ -20,11 +20,11 @@ pub struct Lettered<'a> {
     pub word_starts: WordStarts,
 }
 
-impl<'a> Lettered<'a> {
+impl<'a> LetteredText<'a> {
     /// Creates it from a text and its letters.
-    pub fn new(side: Side<'a>, letters: &'a Letters) -> Lettered<'a> {
+    pub fn new(side: Side<'a>, letters: &'a Letters) -> LetteredText<'a> {
         let word_starts = WordStarts::new(letters, &side.tokens.spans);
-        Lettered { letters, tokens: &side.tokens.hashes, word_starts }
+        LetteredText { letters, tokens: &side.tokens.hashes, word_starts }
     }
 }
 
@@ -63,9 +63,9 @@ impl WordStarts {
 /// half of their letters in the other text, or more.
 pub fn joined(
     (pairs, score): (&[Pair], u32),
-    (query, in_query): (&Lettered<'_>, Range<usize>),
-    (document, hit): (&Lettered<'_>, Range<usize>),
-) -> Option<Aligned> {
+    (query, in_query): (&LetteredText<'_>, Range<usize>),
+    (document, hit): (&LetteredText<'_>, Range<usize>),
+) -> Option<AlignedPassage> {
     // Ideographs, kana and syllables have codes from here on.
     let is_ideograph = |pair: &&Pair| query.letters.codes[pair.0 as usize] >= 0x2e80;
     let are_ideographs = 2 * pairs.iter().filter(is_ideograph).count() > pairs.len();
@@ -73,7 +73,7 @@ pub fn joined(
     if (score as usize) < score_min {
         return None;
     }
-    let letters = |of: &Lettered<'_>, tokens: &Range<usize>| {
+    let letters = |of: &LetteredText<'_>, tokens: &Range<usize>| {
         of.letters.of_token(tokens.start).start..of.letters.of_token(tokens.end - 1).end
     };
     let (of_query, of_hit) = (letters(query, &in_query), letters(document, &hit));
@@ -84,8 +84,9 @@ pub fn joined(
     let matched = matched_in(query.letters, &in_query, inside.iter().map(|pair| pair.0));
     let matched_in_hit = matched_in(document.letters, &hit, inside.iter().map(|pair| pair.1));
     let is_passage = !matched.is_empty() && !matched_in_hit.is_empty();
-    let passage = Aligned { matched, matched_in_hit, ..Aligned::unmatched(&in_query, &hit) };
-    is_passage.then_some(Aligned { similarity, by_letters: true, ..passage })
+    let passage =
+        AlignedPassage { matched, matched_in_hit, ..AlignedPassage::unmatched(&in_query, &hit) };
+    is_passage.then_some(AlignedPassage { similarity, by_letters: true, ..passage })
 }
 
 /// Returns the tokens of a place, most of whose letters are among these, which ascend.
@@ -123,16 +124,16 @@ pub fn add(matched: &mut Vec<Range<usize>>, token: usize) {
 pub mod testing {
     use super::super::chain::CoveredRanges;
     use super::super::testing::analyzed;
-    use super::super::{Aligned, Genre, align};
+    use super::super::{AlignedPassage, Genre, align};
     use crate::runtime::Stop;
-    use crate::text::Analyzed;
+    use crate::text::AnalyzedText;
     use std::ops::Range;
 
     /// The passages of two texts, with the shares of both that are in them.
-    pub fn aligned(a: &str, b: &str) -> (Vec<Aligned>, [f64; 2]) {
+    pub fn aligned(a: &str, b: &str) -> (Vec<AlignedPassage>, [f64; 2]) {
         let [a, b] = [a, b].map(analyzed);
         let found = align(a.side(), b.side(), Genre::Prose, Stop::NEVER).unwrap().passages;
-        let share = |place: fn(&Aligned) -> &Range<usize>, of: &Analyzed| {
+        let share = |place: fn(&AlignedPassage) -> &Range<usize>, of: &AnalyzedText| {
             let mut covered = CoveredRanges::default();
             found.iter().for_each(|aligned| covered.insert(place(aligned).clone()));
             let count = of.tokens.hashes.len();
@@ -204,7 +205,7 @@ mod tests {
         for (a, b) in [(&own, &other), (&other, &own)] {
             let (found, shares) = aligned(a, b);
             assert_eq!(shares, [1.0; 2], "{found:?}");
-            let matched: usize = found.iter().map(Aligned::matched_tokens).sum();
+            let matched: usize = found.iter().map(AlignedPassage::matched_tokens).sum();
             assert_eq!(matched, analyzed(a).tokens.hashes.len(), "{found:?}");
         }
     }

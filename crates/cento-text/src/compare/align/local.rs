@@ -122,7 +122,7 @@ impl Aligner {
         drop: i16,
         steps: &mut Steps<'_>,
     ) -> Result<Option<Extension>> {
-        let ends = Ends { query: query.len().min(ROWS_MAX), document: document.len() };
+        let ends = LetterEnds { query: query.len().min(ROWS_MAX), document: document.len() };
         self.begin(ends.query);
         let (mut best, mut letters) = (0, (0, 0));
         let (mut kept, mut before) = (0..1, 0..0);
@@ -179,7 +179,7 @@ impl Aligner {
         &mut self,
         sum: usize,
         (query, document): (&[u16], &[u16]),
-        ends: &Ends,
+        ends: &LetterEnds,
     ) {
         let count = |read: usize, end: usize| {
             (read <= sum && read <= end).then(|| (2 * sum).max(2 * DROP as usize).min(end))
@@ -265,12 +265,12 @@ struct Extension {
 }
 
 /// The numbers of letters that may be aligned.
-struct Ends {
+struct LetterEnds {
     query: usize,
     document: usize,
 }
 
-impl Ends {
+impl LetterEnds {
     /// Returns the cells with `sum` letters of both texts that can be reached from those that were
     /// kept of the antidiagonal before, and of the one before that. The range may be empty.
     #[inline]

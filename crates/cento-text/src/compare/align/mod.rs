@@ -79,10 +79,10 @@ use adjoining::Part;
 use around::{Around, copies, trim_ends};
 use candidates::Candidates;
 pub(super) use chain::CoveredRanges;
-pub use chain::{Chain, Chained, Match, chaining_bytes, chains, distinct};
+pub use chain::{Chain, Match, MatchChains, chaining_bytes, chains, distinct};
 pub use common::similarity;
 use common::{similarity_steps, words_of_both};
-use copied::Copied;
+use copied::CopiedPassage;
 pub use copied::runs_bytes;
 use equal_runs::{KnownSeeds, Seeds};
 use noisy::QueryNoise;
@@ -94,7 +94,7 @@ use vocabulary::KnownWords;
 
 /// Two ranges of tokens that are one passage.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Aligned {
+pub struct AlignedPassage {
     /// The tokens of the query.
     pub query: Range<usize>,
     /// The tokens of the document.
@@ -155,7 +155,7 @@ const NONE: u32 = u32::MAX;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Alignment {
     /// The passages, in the order of the query.
-    pub passages: Vec<Aligned>,
+    pub passages: Vec<AlignedPassage>,
     /// Whether these are all: if not, the search would have exceeded its steps, or its pairs of
     /// alike sentences. The same texts have the same result on every machine.
     pub is_complete: bool,
@@ -270,12 +270,10 @@ pub fn repeated(query: Side<'_>, document: Side<'_>, stop: &Stop) -> Result<Alig
     let mut steps = Steps::new(STAGE_STEPS_MAX + 8 * LOOKUP_STEPS * q.len() as u64, stop);
     steps.begin_stage();
     let found = copied::repeated(q, d, &mut steps)?;
-    let passage = |Copied { query, hit, matched, matched_in_hit, .. }: Copied| Aligned {
-        matched,
-        matched_in_hit,
-        ..Aligned::of((query, hit), (q, d))
+    let passage = |CopiedPassage { query, hit, matched, matched_in_hit, .. }: CopiedPassage| {
+        AlignedPassage { matched, matched_in_hit, ..AlignedPassage::of((query, hit), (q, d)) }
     };
-    let mut passages: Vec<Aligned> = found.into_iter().map(passage).collect();
+    let mut passages: Vec<AlignedPassage> = found.into_iter().map(passage).collect();
     passages.sort_by_key(|passage| (passage.query.start, passage.hit.start));
     Ok(Alignment { passages, is_complete: steps.is_complete(), steps: steps.most() })
 }
@@ -293,7 +291,7 @@ fn align_within(
         Genre::Prose => of_prose(pair, prepared, steps)?,
     };
     if pair.is_turned {
-        passages = passages.into_iter().map(Aligned::mirrored).collect();
+        passages = passages.into_iter().map(AlignedPassage::mirrored).collect();
         passages.sort_by_key(|passage| (passage.query.start, passage.hit.start));
     }
     Ok(Alignment { passages, is_complete: steps.is_complete(), steps: steps.most() })
@@ -304,13 +302,13 @@ fn of_programs(
     pair: OrderedPair<'_>,
     prepared: &Prepared,
     steps: &mut Steps<'_>,
-) -> Result<Vec<Aligned>> {
+) -> Result<Vec<AlignedPassage>> {
     let OrderedPair { query, document, .. } = pair;
     let [of_query, of_document] = [query, document].map(breaks);
     let breaks = [&of_query[..], &of_document];
     let tiles = tiles::tiles(pair.tokens(), prepared.seeds_in(pair), breaks, steps)?.into_iter();
     let tiles = tiles.flat_map(|tile| tables::without_other_tables(tile, query, document));
-    Ok(tiles.map(|Match { query, hit, len }| Aligned::run(query, hit, len)).collect())
+    Ok(tiles.map(|Match { query, hit, len }| AlignedPassage::run(query, hit, len)).collect())
 }
 
 /// Returns the passages of two texts of sentences.
@@ -318,7 +316,7 @@ fn of_prose(
     pair: OrderedPair<'_>,
     prepared: &Prepared,
     steps: &mut Steps<'_>,
-) -> Result<Vec<Aligned>> {
+) -> Result<Vec<AlignedPassage>> {
     let (OrderedPair { query, document, .. }, (q, d)) = (pair, pair.tokens());
     let mut copied = copied::passages((q, d), prepared.seeds_in(pair), steps)?;
     copied.retain(|copied| {
@@ -352,13 +350,13 @@ fn has_words_enough(side: Side<'_>, places: &[Range<usize>]) -> bool {
 
 /// Returns the passages among those of all finders, by the precedence in the head of this module.
 fn chosen(
-    (copied, mut noisy): (Vec<Copied>, Vec<Aligned>),
+    (copied, mut noisy): (Vec<CopiedPassage>, Vec<AlignedPassage>),
     candidates: Candidates,
     pair: OrderedPair<'_>,
     steps: &mut Steps<'_>,
-) -> Result<Vec<Aligned>> {
+) -> Result<Vec<AlignedPassage>> {
     let (q, d) = pair.tokens();
-    let aligned = |query, hit| Aligned::of((query, hit), (q, d));
+    let aligned = |query, hit| AlignedPassage::of((query, hit), (q, d));
     let Candidates { mut rewritten, summarised: summaries } = candidates;
     steps.begin_stage();
     let mut is_copy = copies(&rewritten, &copied, steps)?.into_iter();
@@ -383,12 +381,12 @@ fn chosen(
     let changed = |passage| Part { passage, is_copied: false };
     let mut inside: Vec<Part> = inside.into_iter().map(changed).collect();
     let mut parts: Vec<Part> = Vec::new();
-    let mut copied_inside: Vec<Aligned> = Vec::new();
-    for Copied { query, hit, matched, matched_in_hit, .. } in copied {
+    let mut copied_inside: Vec<AlignedPassage> = Vec::new();
+    for CopiedPassage { query, hit, matched, matched_in_hit, .. } in copied {
         if !steps.take(similarity_steps(&query, &hit))? {
             break;
         }
-        let passage = Aligned { matched, matched_in_hit, ..aligned(query, hit) };
+        let passage = AlignedPassage { matched, matched_in_hit, ..aligned(query, hit) };
         let is_inside = around.holds(&passage, steps)?;
         if is_inside {
             copied_inside.push(passage.clone());
@@ -440,7 +438,7 @@ fn chosen(
 
 /// Removes hidden tokens at the ends of a rewritten passage, which may be whole sentences, and
 /// returns whether there were any.
-fn trim(passage: &mut Aligned, pair: OrderedPair<'_>) -> bool {
+fn trim(passage: &mut AlignedPassage, pair: OrderedPair<'_>) -> bool {
     let ((q, d), [of_query, of_document]) = (pair.tokens(), pair.places());
     let (in_query, in_hit) =
         (trimmed(passage.query.clone(), q, of_query), trimmed(passage.hit.clone(), d, of_document));
@@ -452,8 +450,8 @@ fn trim(passage: &mut Aligned, pair: OrderedPair<'_>) -> bool {
 /// Returns the places of both texts that are copied within a passage; `None` if no steps are left.
 /// `copied` is in the order of the query.
 fn places_in(
-    copied: &[Aligned],
-    passage: &Aligned,
+    copied: &[AlignedPassage],
+    passage: &AlignedPassage,
     steps: &mut Steps<'_>,
 ) -> Result<Option<[CoveredRanges; 2]>> {
     let mut places = [(); 2].map(|()| CoveredRanges::default());
@@ -477,11 +475,11 @@ fn places_in(
     Ok(Some(places))
 }
 
-impl Aligned {
+impl AlignedPassage {
     /// Returns the passage of a run of equal tokens.
-    pub(super) fn run(query: usize, hit: usize, len: usize) -> Aligned {
+    pub(super) fn run(query: usize, hit: usize, len: usize) -> AlignedPassage {
         let query = query..query + len;
-        Aligned {
+        AlignedPassage {
             matched: vec![query.clone()],
             matched_in_hit: std::iter::once(hit..hit + len).collect(),
             query,
@@ -492,14 +490,14 @@ impl Aligned {
     }
 
     /// Returns two places of these tokens as a passage whose common tokens are not yet known.
-    fn of((query, hit): (Range<usize>, Range<usize>), (q, d): (&[u64], &[u64])) -> Aligned {
+    fn of((query, hit): (Range<usize>, Range<usize>), (q, d): (&[u64], &[u64])) -> AlignedPassage {
         let similarity = similarity(&q[query.clone()], &d[hit.clone()]);
-        Aligned { similarity, ..Aligned::unmatched(&query, &hit) }
+        AlignedPassage { similarity, ..AlignedPassage::unmatched(&query, &hit) }
     }
 
     /// Returns two places as a passage whose similarity and common tokens are not yet known.
-    pub(super) fn unmatched(query: &Range<usize>, hit: &Range<usize>) -> Aligned {
-        Aligned {
+    pub(super) fn unmatched(query: &Range<usize>, hit: &Range<usize>) -> AlignedPassage {
+        AlignedPassage {
             query: query.clone(),
             hit: hit.clone(),
             similarity: 1.0,

@@ -77,7 +77,7 @@ impl Words {
         let around = 4 * AROUND;
         let mut noisy = CoveredRanges::default();
         let (q, d) = (&query.tokens.hashes[..], &document.tokens.hashes[..]);
-        let mut recent = Recent(vec![(u32::MAX, 0); DISTANCE_MAX << 6]);
+        let mut recent = RecentWords(vec![(u32::MAX, 0); DISTANCE_MAX << 6]);
         let mut places = Vec::with_capacity(PLACES_MAX);
         let (mut stretches, mut due) = (0u32, 0);
         for (j, &token) in d.iter().enumerate() {
@@ -114,9 +114,9 @@ impl Words {
 /// The last unchanged words, each in the slot of its distance between both texts: their places in
 /// the query and in the document. There are many more slots than words within the maximum distance,
 /// so that few of these share a slot; their number is a power of two.
-struct Recent(Vec<(u32, u32)>);
+struct RecentWords(Vec<(u32, u32)>);
 
-impl Recent {
+impl RecentWords {
     /// Notes a word, and returns the last one that is as far before these places in both texts, if
     /// it is not too far.
     #[inline]
@@ -138,7 +138,7 @@ fn are_near(one: (Side<'_>, Range<usize>), other: (Side<'_>, Range<usize>)) -> O
         if one.0.tokens.hashes[a] == other.0.tokens.hashes[b] {
             continue;
         }
-        let (a, b) = (Word::of(one.0, a), Word::of(other.0, b));
+        let (a, b) = (NoisyWord::of(one.0, a), NoisyWord::of(other.0, b));
         let (shorter, longer) = (a.letters.min(b.letters), a.letters.max(b.letters));
         if a.is_name || b.is_name || a.has_digit && b.has_digit {
             continue;
@@ -154,7 +154,7 @@ fn are_near(one: (Side<'_>, Range<usize>), other: (Side<'_>, Range<usize>)) -> O
 }
 
 /// A word, and what decides whether it is compared.
-struct Word<'a> {
+struct NoisyWord<'a> {
     written: &'a str,
     /// The number of its letters that are compared.
     letters: usize,
@@ -165,16 +165,16 @@ struct Word<'a> {
     has_digit: bool,
 }
 
-impl<'a> Word<'a> {
+impl<'a> NoisyWord<'a> {
     /// Returns the word at this place of a text.
     #[inline]
-    fn of(side: Side<'a>, at: usize) -> Word<'a> {
+    fn of(side: Side<'a>, at: usize) -> NoisyWord<'a> {
         let span = side.tokens.spans[at];
-        Word::new(side.text.get(span.start as usize..span.end as usize).unwrap_or_default())
+        NoisyWord::new(side.text.get(span.start as usize..span.end as usize).unwrap_or_default())
     }
 
     #[inline]
-    fn new(written: &'a str) -> Word<'a> {
+    fn new(written: &'a str) -> NoisyWord<'a> {
         let bytes = written.as_bytes();
         let kinds = bytes.iter().fold(0, |all, &byte| all | KINDS[usize::from(byte)]);
         let is_capital_within = || {
@@ -186,7 +186,7 @@ impl<'a> Word<'a> {
             false => bytes.len().min(LETTERS_MAX),
             true => written.chars().take(LETTERS_MAX).count(),
         };
-        Word {
+        NoisyWord {
             written,
             letters,
             is_name: has(ByteKind::LowLine) || has_both && is_capital_within(),
@@ -350,7 +350,7 @@ mod tests {
     proptest! {
         #[test]
         fn names_and_numbers_are_those_of_programs(text in "[aB9_\u{e9}]{0,6}") {
-            let word = Word::new(&text);
+            let word = NoisyWord::new(&text);
             let letters: Vec<char> = text.chars().collect();
             let is_within = letters.windows(2).any(|two| two == ['a', 'B']);
             prop_assert_eq!(word.is_name, text.contains('_') || is_within);

@@ -19,14 +19,14 @@ use std::ops::Range;
 use super::bands::Bands;
 use super::candidates::COPIED_TOKENS_MIN;
 use super::chain::CoveredRanges;
-use super::copied::Copied;
-use super::joined::{Lettered, add, joined};
+use super::copied::CopiedPassage;
+use super::joined::{LetteredText, add, joined};
 use super::letter_runs::LetterRuns;
 use super::local::{Aligner, Pair};
 use super::noise::Words;
 use super::order::OrderedPair;
 use super::spacing::{self, LETTERS_MIN};
-use super::{Aligned, LOOKUP_STEPS, LOOKUPS_AT_ONCE, PASSAGE_TOKENS_MIN, Side};
+use super::{AlignedPassage, LOOKUP_STEPS, LOOKUPS_AT_ONCE, PASSAGE_TOKENS_MIN, Side};
 use crate::compare::runs::{Place, is_hidden};
 use crate::error::Result;
 use crate::runtime::{Steps, Stop};
@@ -61,7 +61,7 @@ impl QueryNoise {
 
 /// The tokens whose letters are not aligned.
 #[derive(Clone, Copy)]
-struct LeftOut<'a> {
+struct UnalignedTokens<'a> {
     but: &'a CoveredRanges,
     /// Words may be joined, so that tokens are long.
     are_joined: bool,
@@ -70,7 +70,7 @@ struct LeftOut<'a> {
 /// Returns the letters of a text, and whether they are all.
 fn letters(
     side: Side<'_>,
-    (place, LeftOut { but, are_joined }): (Place, LeftOut<'_>),
+    (place, UnalignedTokens { but, are_joined }): (Place, UnalignedTokens<'_>),
     stop: &Stop,
 ) -> Result<(Letters, bool)> {
     let tokens = &side.tokens.hashes;
@@ -103,11 +103,12 @@ fn letters(
 pub fn passages(
     pair: OrderedPair<'_>,
     noise: &QueryNoise,
-    copied: &[Copied],
+    copied: &[CopiedPassage],
     steps: &mut Steps<'_>,
-) -> Result<Vec<Aligned>> {
+) -> Result<Vec<AlignedPassage>> {
     let found = in_shorter(pair.turned(), noise, copied, steps)?;
-    let mut passages: Vec<Aligned> = found.into_iter().map(Aligned::mirrored).collect();
+    let mut passages: Vec<AlignedPassage> =
+        found.into_iter().map(AlignedPassage::mirrored).collect();
     passages.sort_unstable_by_key(|aligned| (aligned.query.start, aligned.hit.start));
     Ok(passages)
 }
@@ -117,9 +118,9 @@ pub fn passages(
 fn in_shorter(
     pair: OrderedPair<'_>,
     noise: &QueryNoise,
-    copied: &[Copied],
+    copied: &[CopiedPassage],
     steps: &mut Steps<'_>,
-) -> Result<Vec<Aligned>> {
+) -> Result<Vec<AlignedPassage>> {
     let OrderedPair { query, document, .. } = pair;
     let (tokens, stop) = ([query, document].map(|side| &side.tokens.hashes[..]), steps.stop());
     let is_covered = |side, place| letters_outside(side, copied, place) < LETTERS_MIN;
@@ -127,12 +128,12 @@ fn in_shorter(
         return Ok(Vec::new());
     }
     // One with gaps has words that were joined, too.
-    let is_clean = |copied: &&Copied| {
+    let is_clean = |copied: &&CopiedPassage| {
         let matched: usize = copied.matched.iter().map(Range::len).sum();
         let len = copied.query.len().max(copied.hit.len());
         copied.in_runs >= COPIED_TOKENS_MIN && 2 * matched >= len
     };
-    let clean = |place: fn(&Copied) -> &Range<usize>| {
+    let clean = |place: fn(&CopiedPassage) -> &Range<usize>| {
         let mut covered = CoveredRanges::default();
         copied.iter().filter(is_clean).for_each(|copied| covered.insert(place(copied).clone()));
         covered
@@ -159,7 +160,7 @@ fn in_shorter(
     if !are_joined && !are_noisy {
         return Ok(Vec::new());
     }
-    let kinds = Kinds { are_joined, are_noisy };
+    let kinds = PassageKinds { are_joined, are_noisy };
     let [mut but_query, mut but_document] = but;
     if !are_noisy && odd[1].is_empty() {
         but_query = all_but(&odd[0], but_query, tokens[0].len());
@@ -169,7 +170,7 @@ fn in_shorter(
     if !are_joined {
         (but_query, but_document) = (CoveredRanges::default(), noisy.gaps(tokens[1].len()));
     }
-    let but = [&but_query, &but_document].map(|but| LeftOut { but, are_joined });
+    let but = [&but_query, &but_document].map(|but| UnalignedTokens { but, are_joined });
     let places = pair.places();
     let (of_query, is_all) = letters(query, (places[0], but[0]), stop)?;
     let (of_document, is_whole) = letters(document, (places[1], but[1]), stop)?;
@@ -177,8 +178,8 @@ fn in_shorter(
         steps.cut();
     }
     let runs = LetterRuns::new(&of_query.codes, stop)?;
-    let query = Lettered::new(query, &of_query);
-    let document = Lettered::new(document, &of_document);
+    let query = LetteredText::new(query, &of_query);
+    let document = LetteredText::new(document, &of_document);
     steps.begin_stage();
     let found = alignments((&query, &runs), &document, kinds, steps)?;
     let found = best(found, steps)?.into_iter().filter(|(_, found)| found.is_passage);
@@ -189,8 +190,8 @@ fn in_shorter(
 /// as many as its letters: the minimum score, or ideographs of three bytes each.
 fn letters_outside(
     side: Side<'_>,
-    copied: &[Copied],
-    place: fn(&Copied) -> &Range<usize>,
+    copied: &[CopiedPassage],
+    place: fn(&CopiedPassage) -> &Range<usize>,
 ) -> usize {
     let spans = &side.tokens.spans;
     let mut covered = CoveredRanges::default();
@@ -208,14 +209,14 @@ fn all_but(stretches: &CoveredRanges, covered: CoveredRanges, count: usize) -> C
 
 /// The kinds of passages that two texts may have.
 #[derive(Clone, Copy)]
-struct Kinds {
+struct PassageKinds {
     /// Words of either text were joined or cut.
     are_joined: bool,
     /// Words have wrong letters.
     are_noisy: bool,
 }
 
-impl Kinds {
+impl PassageKinds {
     /// Returns the minimum score of a passage.
     fn score_min(self) -> u32 {
         if self.are_joined { PASSAGE_TOKENS_MIN as u32 } else { LETTERS_MIN as u32 }
@@ -227,7 +228,10 @@ impl Kinds {
 ///
 /// In a text that repeats itself the places beside the one that was copied are less alike, and thus
 /// noisier: those that are no noisy passages hide others, too.
-fn best(mut found: Vec<(u32, Found)>, steps: &mut Steps<'_>) -> Result<Vec<(u32, Found)>> {
+fn best(
+    mut found: Vec<(u32, LetterAlignment)>,
+    steps: &mut Steps<'_>,
+) -> Result<Vec<(u32, LetterAlignment)>> {
     let enough = steps.take_each(found.len(), 2 * LOOKUP_STEPS)?;
     found.sort_by_key(|(score, _)| Reverse(*score));
     found.truncate(enough);
@@ -237,19 +241,19 @@ fn best(mut found: Vec<(u32, Found)>, steps: &mut Steps<'_>) -> Result<Vec<(u32,
 }
 
 /// An alignment of letters.
-struct Found {
-    aligned: Aligned,
+struct LetterAlignment {
+    aligned: AlignedPassage,
     /// Whether it is a noisy passage, or one of joined words, and not a copied one.
     is_passage: bool,
 }
 
 /// Returns the alignments of at least a passage, each with its score.
 fn alignments(
-    (query, runs): (&Lettered<'_>, &LetterRuns),
-    document: &Lettered<'_>,
-    kinds: Kinds,
+    (query, runs): (&LetteredText<'_>, &LetterRuns),
+    document: &LetteredText<'_>,
+    kinds: PassageKinds,
     steps: &mut Steps<'_>,
-) -> Result<Vec<(u32, Found)>> {
+) -> Result<Vec<(u32, LetterAlignment)>> {
     let (q, d) = (&query.letters.codes[..], &document.letters.codes[..]);
     let len = runs.len();
     let mut bands = Bands::new(q.len(), d.len());
@@ -309,10 +313,10 @@ fn alignments(
 /// or as long as a noisy passage.
 fn passage_of(
     (pairs, score): (&[Pair], u32),
-    query: &Lettered<'_>,
-    document: &Lettered<'_>,
-    kinds: Kinds,
-) -> Option<Found> {
+    query: &LetteredText<'_>,
+    document: &LetteredText<'_>,
+    kinds: PassageKinds,
+) -> Option<LetterAlignment> {
     let (first, last) = (pairs.first()?, pairs.last()?);
     let in_query = whole_tokens(query.letters, first.0 as usize..last.0 as usize + 1);
     let hit = whole_tokens(document.letters, first.1 as usize..last.1 as usize + 1);
@@ -355,11 +359,12 @@ fn passage_of(
         in_query.len().min(hit.len()) >= PASSAGE_TOKENS_MIN && score >= LETTERS_MIN as u32;
     if kinds.are_joined && in_joined > 0 {
         let aligned = joined((pairs, score), (query, in_query), (document, hit))?;
-        return Some(Found { aligned, is_passage: true });
+        return Some(LetterAlignment { aligned, is_passage: true });
     }
-    let aligned = Aligned { matched, matched_in_hit, ..Aligned::unmatched(&in_query, &hit) };
-    let aligned = Aligned { similarity: 0.0, by_letters: true, ..aligned };
-    is_long.then_some(Found { aligned, is_passage: kinds.are_noisy })
+    let aligned =
+        AlignedPassage { matched, matched_in_hit, ..AlignedPassage::unmatched(&in_query, &hit) };
+    let aligned = AlignedPassage { similarity: 0.0, by_letters: true, ..aligned };
+    is_long.then_some(LetterAlignment { aligned, is_passage: kinds.are_noisy })
 }
 
 /// Adds a token after ascending ranges, unless the last of them has it.
@@ -434,14 +439,15 @@ mod tests {
     use super::testing::{misread, text};
     use super::*;
     use crate::compare::runs::hide;
-    use crate::text::Analyzed;
+    use crate::text::AnalyzedText;
 
-    fn passages(a: &Analyzed, b: &Analyzed) -> Vec<Aligned> {
+    fn passages(a: &AnalyzedText, b: &AnalyzedText) -> Vec<AlignedPassage> {
         let (pair, noise) = (OrderedPair::new(a.side(), b.side()), QueryNoise::default());
         let steps = &mut Steps::unbounded(Stop::NEVER);
         let found = super::passages(pair, &noise, &[], steps).unwrap();
         assert!(steps.is_complete());
-        let turned = |aligned: Aligned| if pair.is_turned { aligned.mirrored() } else { aligned };
+        let turned =
+            |aligned: AlignedPassage| if pair.is_turned { aligned.mirrored() } else { aligned };
         found.into_iter().map(turned).collect()
     }
 
@@ -465,7 +471,7 @@ mod tests {
                 let near = |range: &Range<usize>, from: usize| {
                     range.start.abs_diff(from) <= 4 && range.end.abs_diff(from + 120) <= 4
                 };
-                let Aligned { query, hit, .. } = &found[0];
+                let AlignedPassage { query, hit, .. } = &found[0];
                 assert!(near(query, 70) && near(hit, 80), "{seed} {share}: {found:?}");
             }
         }
@@ -518,13 +524,13 @@ mod tests {
             let (a, b) = (analyzed(&own), analyzed(text(seed + 100, 400)));
             assert!(passages(&a, &b).is_empty(), "{seed}");
             // Not even if noise is expected.
-            let all = LeftOut { but: &CoveredRanges::default(), are_joined: false };
+            let all = UnalignedTokens { but: &CoveredRanges::default(), are_joined: false };
             let [q, d] = [(&a, Place::Query), (&b, Place::Document)]
                 .map(|(text, place)| letters(text.side(), (place, all), Stop::NEVER).unwrap().0);
             let runs = LetterRuns::new(&q.codes, Stop::NEVER).unwrap();
-            let (q, d) = (Lettered::new(a.side(), &q), Lettered::new(b.side(), &d));
+            let (q, d) = (LetteredText::new(a.side(), &q), LetteredText::new(b.side(), &d));
             let steps = &mut Steps::unbounded(Stop::NEVER);
-            let kinds = Kinds { are_joined: true, are_noisy: true };
+            let kinds = PassageKinds { are_joined: true, are_noisy: true };
             assert!(alignments((&q, &runs), &d, kinds, steps).unwrap().is_empty(), "{seed}");
         }
     }

@@ -11,7 +11,7 @@
 //! Only letters and nearly equal words are looked up in the shorter text (`noisy`), whose words are
 //! noted sooner.
 
-use super::{Aligned, Side};
+use super::{AlignedPassage, Side};
 use crate::compare::runs::Place;
 
 /// Two texts, in order.
@@ -58,11 +58,17 @@ impl<'a> OrderedPair<'a> {
     }
 }
 
-impl Aligned {
+impl AlignedPassage {
     /// Returns the passage with its sides exchanged.
-    pub(super) fn mirrored(self) -> Aligned {
-        let Aligned { query, hit, matched, matched_in_hit, .. } = self;
-        Aligned { query: hit, hit: query, matched: matched_in_hit, matched_in_hit: matched, ..self }
+    pub(super) fn mirrored(self) -> AlignedPassage {
+        let AlignedPassage { query, hit, matched, matched_in_hit, .. } = self;
+        AlignedPassage {
+            query: hit,
+            hit: query,
+            matched: matched_in_hit,
+            matched_in_hit: matched,
+            ..self
+        }
     }
 }
 
@@ -76,7 +82,7 @@ mod tests {
     use crate::compare::runs::hide;
     use crate::hash::mix64;
     use crate::runtime::Stop;
-    use crate::text::{Analyzed, Analyzer};
+    use crate::text::{AnalyzedText, Analyzer};
     use proptest::prelude::*;
 
     /// What a stretch of a text has of a stretch of the other.
@@ -142,9 +148,9 @@ mod tests {
         stretches.iter().map(of).collect::<Vec<_>>().join(". ")
     }
 
-    fn analyzed(text: &str, analyzer: &str) -> Analyzed {
+    fn analyzed(text: &str, analyzer: &str) -> AnalyzedText {
         let analyzer: Analyzer = analyzer.parse().unwrap();
-        Analyzed::new(text.to_owned(), &analyzer, Stop::NEVER).unwrap()
+        AnalyzedText::new(text.to_owned(), &analyzer, Stop::NEVER).unwrap()
     }
 
     /// Checks that two texts have the same passages whichever is the query, and returns their
@@ -161,8 +167,8 @@ mod tests {
             align(query.side(), document.side(), genre, Stop::NEVER).unwrap()
         };
         let (one, other) = (found(a, b), found(b, a));
-        let mut mirrored: Vec<Aligned> =
-            other.passages.into_iter().map(Aligned::mirrored).collect();
+        let mut mirrored: Vec<AlignedPassage> =
+            other.passages.into_iter().map(AlignedPassage::mirrored).collect();
         mirrored.sort_by_key(|passage| (passage.query.start, passage.hit.start));
         let mut passages = one.passages;
         passages.sort_by_key(|passage| (passage.query.start, passage.hit.start));

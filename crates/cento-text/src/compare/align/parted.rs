@@ -12,7 +12,7 @@ use std::ops::Range;
 
 use super::chain::CoveredRanges;
 use super::order::OrderedPair;
-use super::{Aligned, Genre, LOOKUP_STEPS, Side, align};
+use super::{AlignedPassage, Genre, LOOKUP_STEPS, Side, align};
 use crate::compare::runs::{Place, hide, is_hidden};
 use crate::error::Result;
 use crate::runtime::Steps;
@@ -41,7 +41,8 @@ pub fn within<'a>(breaks: &'a [usize], range: &Range<usize>) -> &'a [usize] {
 }
 
 /// Aligns a range of the query with one of the document.
-pub type Again<'a> = &'a dyn Fn(Range<usize>, Range<usize>, &mut Steps<'_>) -> Result<Vec<Aligned>>;
+pub type Again<'a> =
+    &'a dyn Fn(Range<usize>, Range<usize>, &mut Steps<'_>) -> Result<Vec<AlignedPassage>>;
 
 /// Divides the passages that are in several parts of a text, at the breaks of both texts, which
 /// have this many `tokens`; returns the passages in the order of the query. `again` aligns the
@@ -50,16 +51,17 @@ pub type Again<'a> = &'a dyn Fn(Range<usize>, Range<usize>, &mut Steps<'_>) -> R
 /// # Errors
 /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
 pub fn divided(
-    passages: Vec<Aligned>,
+    passages: Vec<AlignedPassage>,
     breaks: [&[usize]; 2],
     tokens: usize,
     again: Again<'_>,
     steps: &mut Steps<'_>,
-) -> Result<Vec<Aligned>> {
-    let parts =
-        |passage: &Aligned| [within(breaks[0], &passage.query), within(breaks[1], &passage.hit)];
-    let is_whole = |passage: &Aligned| parts(passage).iter().all(|breaks| breaks.is_empty());
-    let (mut done, mut open): (Vec<Aligned>, Vec<Aligned>) =
+) -> Result<Vec<AlignedPassage>> {
+    let parts = |passage: &AlignedPassage| {
+        [within(breaks[0], &passage.query), within(breaks[1], &passage.hit)]
+    };
+    let is_whole = |passage: &AlignedPassage| parts(passage).iter().all(|breaks| breaks.is_empty());
+    let (mut done, mut open): (Vec<AlignedPassage>, Vec<AlignedPassage>) =
         passages.into_iter().partition(is_whole);
     if open.is_empty() {
         return Ok(done);
@@ -74,7 +76,7 @@ pub fn divided(
             pieces.push(passage);
             continue;
         };
-        let Aligned { query: q, hit: d, .. } = passage;
+        let AlignedPassage { query: q, hit: d, .. } = passage;
         let halves = match of_query {
             true => [(q.start..middle, d.clone()), (middle..q.end, d)],
             false => [(q.clone(), d.start..middle), (q, middle..d.end)],
@@ -111,7 +113,7 @@ pub fn aligned_again(
     pair: OrderedPair<'_>,
     (in_query, in_hit): (Range<usize>, Range<usize>),
     steps: &mut Steps<'_>,
-) -> Result<Vec<Aligned>> {
+) -> Result<Vec<AlignedPassage>> {
     let [of_query, of_document] = pair.places();
     let q = stretch(pair.query.tokens, &in_query, (of_query, Place::Query));
     let d = stretch(pair.document.tokens, &in_hit, (of_document, Place::Document));
@@ -125,14 +127,14 @@ pub fn aligned_again(
     Ok(passages.map(|passage| passage.moved(in_query.start, in_hit.start)).collect())
 }
 
-impl Aligned {
+impl AlignedPassage {
     /// Returns the passage of stretches that begin at these tokens as one of the whole texts.
-    fn moved(self, in_query: usize, in_hit: usize) -> Aligned {
+    fn moved(self, in_query: usize, in_hit: usize) -> AlignedPassage {
         let moved = |range: Range<usize>, by: usize| range.start + by..range.end + by;
         let each = |ranges: Vec<Range<usize>>, by: usize| {
             ranges.into_iter().map(|range| moved(range, by)).collect()
         };
-        Aligned {
+        AlignedPassage {
             query: moved(self.query, in_query),
             hit: moved(self.hit, in_hit),
             matched: each(self.matched, in_query),
@@ -157,18 +159,18 @@ fn stretch(tokens: &Tokens, range: &Range<usize>, (from, to): (Place, Place)) ->
 
 #[cfg(test)]
 mod tests {
-    use super::super::copied::{self, Copied};
+    use super::super::copied::{self, CopiedPassage};
     use super::super::equal_runs::KnownSeeds;
     use super::super::testing::analyzed;
     use super::*;
     use crate::hash::mix64;
     use crate::runtime::Stop;
-    use crate::text::Analyzed;
+    use crate::text::AnalyzedText;
     use cento_api::Part;
     use proptest::prelude::*;
 
     /// A text of parts of these words; some of them end sentences.
-    fn text(parts: &[Vec<u64>]) -> Analyzed {
+    fn text(parts: &[Vec<u64>]) -> AnalyzedText {
         let word = |word: &u64| -> String {
             let letters = (0..6).map(|at| (mix64(*word) >> (5 * at) & 31) as u8);
             let letters = letters.map(|letter| char::from(b'a' + letter % 26));
@@ -188,24 +190,24 @@ mod tests {
 
     /// Returns the copied passages of stretches of two texts.
     fn copied_of(
-        [query, document]: [&Analyzed; 2],
+        [query, document]: [&AnalyzedText; 2],
         (in_query, in_hit): (Range<usize>, Range<usize>),
-    ) -> Vec<Aligned> {
+    ) -> Vec<AlignedPassage> {
         let q = &query.tokens.hashes[in_query.clone()];
         let d = &document.tokens.hashes[in_hit.clone()];
         let seeds = copied::seeds(q, Stop::NEVER).unwrap();
         let known = KnownSeeds::OfQuery(&seeds);
         let steps = &mut Steps::unbounded(Stop::NEVER);
         let found = copied::passages((q, d), known, steps).unwrap();
-        let aligned = |Copied { query, hit, matched, matched_in_hit, .. }| {
-            Aligned { matched, matched_in_hit, ..Aligned::unmatched(&query, &hit) }
+        let aligned = |CopiedPassage { query, hit, matched, matched_in_hit, .. }| {
+            AlignedPassage { matched, matched_in_hit, ..AlignedPassage::unmatched(&query, &hit) }
                 .moved(in_query.start, in_hit.start)
         };
         found.into_iter().map(aligned).collect()
     }
 
     /// Compares each part of the one with each part of the other.
-    fn naive(texts: [&Analyzed; 2]) -> Vec<Aligned> {
+    fn naive(texts: [&AnalyzedText; 2]) -> Vec<AlignedPassage> {
         let [of_query, of_document] = texts.map(|text| {
             let breaks = breaks(text.side());
             let ends: Vec<usize> =

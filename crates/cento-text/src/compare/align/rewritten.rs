@@ -109,14 +109,14 @@ mod tests {
     use std::fmt::Write;
 
     use super::super::testing::analyzed;
-    use super::super::{Aligned, Genre, align};
+    use super::super::{AlignedPassage, Genre, align};
     use crate::hash::mix64;
     use crate::runtime::Stop;
-    use crate::text::Analyzed;
+    use crate::text::AnalyzedText;
 
     /// Twenty sentences, each of `own` words of its own and as many `others` that all sentences of
     /// this text have. Of those from the eighth on, `alike` have the own words of text 0.
-    fn text(seed: u64, (own, others): (u64, u64), alike: u64) -> Analyzed {
+    fn text(seed: u64, (own, others): (u64, u64), alike: u64) -> AnalyzedText {
         let mut text = String::new();
         for at in 0..20 {
             let of = if (8..8 + alike).contains(&at) { 0 } else { seed };
@@ -133,7 +133,7 @@ mod tests {
         analyzed(text)
     }
 
-    fn aligned(words: (u64, u64), alike: u64) -> Vec<Aligned> {
+    fn aligned(words: (u64, u64), alike: u64) -> Vec<AlignedPassage> {
         let [a, b] = [1, 2].map(|seed| text(seed, words, alike));
         align(a.side(), b.side(), Genre::Prose, Stop::NEVER).unwrap().passages
     }
@@ -149,7 +149,7 @@ mod tests {
             }
             analyzed(text)
         };
-        let found = |a: &Analyzed, b: &Analyzed| {
+        let found = |a: &AnalyzedText, b: &AnalyzedText| {
             align(a.side(), b.side(), Genre::Prose, Stop::NEVER).unwrap().passages
         };
         assert_eq!(found(&table(1), &table(2)), []);

@@ -245,12 +245,12 @@ impl CharClasses {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::{Analyzed, Analyzer};
+    use crate::text::{AnalyzedText, Analyzer};
 
     /// Returns the number of tokens of each sentence.
     fn lengths(text: &str) -> Vec<usize> {
         let analyzer: Analyzer = "words".parse().unwrap();
-        let analyzed = Analyzed::new(text.into(), &analyzer, Stop::NEVER).unwrap();
+        let analyzed = AnalyzedText::new(text.into(), &analyzer, Stop::NEVER).unwrap();
         let ranges = ranges(analyzed.side(), Stop::NEVER).unwrap();
         ranges.iter().map(Range::len).collect()
     }

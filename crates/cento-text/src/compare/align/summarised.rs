@@ -24,7 +24,7 @@ use super::sentences::Sentences;
 use super::vocabulary::{
     KnownWords, OtherText, Places, Vocabulary, Weights as WordWeights, many_sentences,
 };
-use super::{Aligned, CoveredRanges, Side};
+use super::{AlignedPassage, CoveredRanges, Side};
 use crate::error::Result;
 use crate::hash::mix64;
 use crate::number::ln;
@@ -74,8 +74,8 @@ impl Open {
     pub fn new(
         sentences: &Sentences,
         uncopied: Vec<bool>,
-        rewritten: &[Aligned],
-        place: fn(&Aligned) -> &Range<usize>,
+        rewritten: &[AlignedPassage],
+        place: fn(&AlignedPassage) -> &Range<usize>,
     ) -> Open {
         let mut explained = CoveredRanges::default();
         for passage in rewritten {
@@ -103,7 +103,7 @@ pub fn passages(
     steps: &mut Steps<'_>,
 ) -> Result<Vec<Summary>> {
     let [q, d] = [(texts.q(), query), (texts.d(), document)]
-        .map(|(sentences, side)| Text { sentences, tokens: &side.tokens.hashes });
+        .map(|(sentences, side)| SentenceText { sentences, tokens: &side.tokens.hashes });
     let found = |own, other, open: &Open, steps: &mut Steps<'_>| -> Result<Vec<Summary>> {
         Summaries { texts, own, other, open }.find(steps)
     };
@@ -115,7 +115,7 @@ pub fn passages(
 
 /// A text, as sentences and as tokens.
 #[derive(Clone, Copy)]
-struct Text<'a> {
+struct SentenceText<'a> {
     sentences: &'a Sentences,
     tokens: &'a [u64],
 }
@@ -124,9 +124,9 @@ struct Text<'a> {
 struct Summaries<'a> {
     texts: &'a Vocabulary<'a>,
     /// The text with the summaries.
-    own: Text<'a>,
+    own: SentenceText<'a>,
     /// The text that they sum up.
-    other: Text<'a>,
+    other: SentenceText<'a>,
     /// The sentences of its own that may be part of a summary.
     open: &'a Open,
 }
@@ -139,7 +139,7 @@ struct Weights {
 }
 
 /// The words of the text around a summary.
-struct Around {
+struct SurroundingWords {
     /// The number of its sentences that have each word.
     times: Vec<u32>,
     /// The weight of its distinct words. Weights are multiples of a power of two, so that adding
@@ -147,7 +147,7 @@ struct Around {
     all: f64,
 }
 
-impl Around {
+impl SurroundingWords {
     fn add(&mut self, texts: &Vocabulary<'_>, words: impl Iterator<Item = u32>) {
         for word in words {
             let times = &mut self.times[word as usize];
@@ -207,7 +207,7 @@ impl Summaries<'_> {
         &self,
         short: &Range<usize>,
         places: &Places,
-        around: &mut Option<Around>,
+        around: &mut Option<SurroundingWords>,
         steps: &mut Steps<'_>,
     ) -> Result<Option<Range<usize>>> {
         let (tokens, none) = (self.own.sentences.tokens(short).len(), Ok(Some(0..0)));
@@ -247,8 +247,8 @@ impl Summaries<'_> {
     }
 
     /// Returns the words of all of its own sentences that may surround a summary.
-    fn around(&self) -> Around {
-        let mut around = Around { times: vec![0; self.texts.count()], all: 0.0 };
+    fn around(&self) -> SurroundingWords {
+        let mut around = SurroundingWords { times: vec![0; self.texts.count()], all: 0.0 };
         around.add(self.texts, self.unexplained(0..self.own.sentences.count()));
         around
     }
@@ -359,7 +359,7 @@ impl Summaries<'_> {
         &self,
         (short, words): (&Range<usize>, &[u32]),
         long: &Range<usize>,
-        around: &mut Around,
+        around: &mut SurroundingWords,
         common: &[u32],
     ) -> bool {
         let within = self.weights(words, common);

@@ -14,7 +14,8 @@ const LITERALS_MIN: usize = 16;
 /// Returns the pieces of a tile without the tables whose values differ.
 pub fn without_other_tables(tile: Match, query: Side<'_>, document: Side<'_>) -> Vec<Match> {
     let Match { query: start, hit, len } = tile;
-    let kinds: Vec<Kind> = (0..len).map(|at| Kind::of(query.written(start + at))).collect();
+    let kinds: Vec<TokenClass> =
+        (0..len).map(|at| TokenClass::of(query.written(start + at))).collect();
     let mut pieces = Vec::new();
     let mut from = 0;
     let mut add = |piece: Range<usize>| {
@@ -24,11 +25,15 @@ pub fn without_other_tables(tile: Match, query: Side<'_>, document: Side<'_>) ->
         }
     };
     let mut at = 0;
-    for kinds in kinds.chunk_by(|a, b| (*a == Kind::Other) == (*b == Kind::Other)) {
+    for kinds in kinds.chunk_by(|a, b| (*a == TokenClass::Other) == (*b == TokenClass::Other)) {
         let stretch = at..at + kinds.len();
         at = stretch.end;
         let literals = || {
-            stretch.clone().zip(kinds).filter(|(_, kind)| **kind == Kind::Literal).map(|(at, _)| at)
+            stretch
+                .clone()
+                .zip(kinds)
+                .filter(|(_, kind)| **kind == TokenClass::Literal)
+                .map(|(at, _)| at)
         };
         let is_same = |&at: &usize| query.written(start + at) == document.written(hit + at);
         let count = literals().count();
@@ -43,7 +48,7 @@ pub fn without_other_tables(tile: Match, query: Side<'_>, document: Side<'_>) ->
 
 /// What a token is, as far as tables are concerned.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum TokenClass {
     /// A number or a text in quotes.
     Literal,
     /// A sign between literals.
@@ -52,13 +57,13 @@ enum Kind {
     Other,
 }
 
-impl Kind {
-    fn of(written: &str) -> Kind {
+impl TokenClass {
+    fn of(written: &str) -> TokenClass {
         match written.chars().next() {
-            Some('"' | '\'' | '`') => Kind::Literal,
-            Some(first) if first.is_ascii_digit() => Kind::Literal,
-            Some(',' | '{' | '}' | '[' | ']' | '(' | ')' | '-' | '+') => Kind::Separator,
-            _ => Kind::Other,
+            Some('"' | '\'' | '`') => TokenClass::Literal,
+            Some(first) if first.is_ascii_digit() => TokenClass::Literal,
+            Some(',' | '{' | '}' | '[' | ']' | '(' | ')' | '-' | '+') => TokenClass::Separator,
+            _ => TokenClass::Other,
         }
     }
 }
@@ -67,13 +72,13 @@ impl Kind {
 mod tests {
     use std::fmt::Write;
 
-    use super::super::{Aligned, Genre, align};
+    use super::super::{AlignedPassage, Genre, align};
     use crate::hash::mix64;
     use crate::runtime::Stop;
-    use crate::text::{Analyzed, Analyzer};
+    use crate::text::{AnalyzedText, Analyzer};
 
     /// A program with a table of these numbers.
-    fn program(name: &str, numbers: &[u64], more: &str) -> Analyzed {
+    fn program(name: &str, numbers: &[u64], more: &str) -> AnalyzedText {
         let mut text = format!("class {name} {{\n  static int[] table = {{\n");
         numbers.chunks(10).for_each(|row| {
             row.iter().for_each(|number| write!(text, "{number}, ").unwrap());
@@ -83,14 +88,14 @@ mod tests {
         text.push_str(more);
         text.push_str("}\n");
         let analyzer = "code(language=java)".parse::<Analyzer>().unwrap();
-        Analyzed::new(text, &analyzer, Stop::NEVER).unwrap()
+        AnalyzedText::new(text, &analyzer, Stop::NEVER).unwrap()
     }
 
     fn numbers(seed: u64) -> Vec<u64> {
         (0..300).map(|at| mix64(seed << 32 | at) % 10_000).collect()
     }
 
-    fn found(a: &Analyzed, b: &Analyzed) -> Vec<Aligned> {
+    fn found(a: &AnalyzedText, b: &AnalyzedText) -> Vec<AlignedPassage> {
         align(a.side(), b.side(), Genre::Program, Stop::NEVER).unwrap().passages
     }
 
@@ -113,7 +118,7 @@ mod tests {
                     return all; }\n";
         let (a, b) = (program("Primes", &numbers(1), more), program("Rain", &numbers(2), more));
         let found = found(&a, &b);
-        let text = |passage: &Aligned| {
+        let text = |passage: &AlignedPassage| {
             let spans = &a.tokens.spans[passage.query.clone()];
             a.text[spans[0].start as usize..spans[spans.len() - 1].end as usize].to_owned()
         };

@@ -1,9 +1,9 @@
 //! Texts for the tests of alignments.
 
 use crate::runtime::Stop;
-use crate::text::{Analyzed, Analyzer};
+use crate::text::{AnalyzedText, Analyzer};
 
 /// Analyzes a text by the default analyzer.
-pub fn analyzed(text: impl Into<String>) -> Analyzed {
-    Analyzed::new(text.into(), &Analyzer::default(), Stop::NEVER).unwrap()
+pub fn analyzed(text: impl Into<String>) -> AnalyzedText {
+    AnalyzedText::new(text.into(), &Analyzer::default(), Stop::NEVER).unwrap()
 }

@@ -81,10 +81,10 @@ fn within_parts(run: &Match, [of_query, of_document]: [&[usize]; 2]) -> Vec<Matc
 /// Tiles of at least `len_min` tokens, of maximal runs.
 fn tiled(runs: Vec<Match>, len_min: usize, steps: &mut Steps<'_>) -> Result<Vec<Match>> {
     let open_max = runs.len().saturating_mul(2);
-    let mut open: BinaryHeap<Open> = runs.into_iter().map(Open::new).collect();
+    let mut open: BinaryHeap<OpenTile> = runs.into_iter().map(OpenTile::new).collect();
     let (mut in_query, mut in_document) = (CoveredRanges::default(), CoveredRanges::default());
     let mut tiles = Vec::new();
-    while let Some(Open { len, query: Reverse(query), hit: Reverse(hit) }) = open.pop() {
+    while let Some(OpenTile { len, query: Reverse(query), hit: Reverse(hit) }) = open.pop() {
         let mut taken: Vec<Range<usize>> = Vec::new();
         let offset = |start: usize, end: usize, from: usize| {
             start.saturating_sub(from)..end.saturating_sub(from).min(len)
@@ -110,7 +110,7 @@ fn tiled(runs: Vec<Match>, len_min: usize, steps: &mut Steps<'_>) -> Result<Vec<
                     break;
                 }
                 let (query, hit, len) = (query + from, hit + from, range.start - from);
-                open.push(Open::new(Match { query, hit, len }));
+                open.push(OpenTile::new(Match { query, hit, len }));
             }
             from = from.max(range.end);
         }
@@ -122,15 +122,15 @@ fn tiled(runs: Vec<Match>, len_min: usize, steps: &mut Steps<'_>) -> Result<Vec<
 /// A run that may be a tile: the longest comes first, of equals the first in the query, then in the
 /// document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Open {
+struct OpenTile {
     len: usize,
     query: Reverse<usize>,
     hit: Reverse<usize>,
 }
 
-impl Open {
-    fn new(Match { query, hit, len }: Match) -> Open {
-        Open { len, query: Reverse(query), hit: Reverse(hit) }
+impl OpenTile {
+    fn new(Match { query, hit, len }: Match) -> OpenTile {
+        OpenTile { len, query: Reverse(query), hit: Reverse(hit) }
     }
 }
 

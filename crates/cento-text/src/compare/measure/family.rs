@@ -40,9 +40,9 @@ pub struct Family {
 }
 
 /// Measures two texts. Cancellation is the only error.
-pub(super) type Similarity = fn(&Texts<'_>) -> Result<f64>;
+pub(super) type Similarity = fn(&MeasuredTexts<'_>) -> Result<f64>;
 
-pub(super) struct Texts<'a> {
+pub(super) struct MeasuredTexts<'a> {
     pub(super) a: Side<'a>,
     pub(super) b: Side<'a>,
     pub(super) spec: &'a Spec,
@@ -50,7 +50,7 @@ pub(super) struct Texts<'a> {
     pub(super) stop: &'a Stop,
 }
 
-impl Texts<'_> {
+impl MeasuredTexts<'_> {
     /// Returns the token hashes of both texts.
     pub(super) fn tokens(&self) -> [&[u64]; 2] {
         [self.a, self.b].map(|side| &side.tokens.hashes[..])

@@ -39,10 +39,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::runtime::Stop;
 use crate::scheme::frequency::FrequencyTable;
-use crate::spec::{Grammar, Spec};
+use crate::spec::{Spec, SpecGrammar};
 use crate::text::{Analyzer, Side};
 use crate::{Error, Reason, Refusal, Result};
-use family::{Similarity, Texts};
+use family::{MeasuredTexts, Similarity};
 
 /// A measure of similarity.
 ///
@@ -100,7 +100,7 @@ static FAMILIES: [&Family; 14] = [
     &edit::HAMMING,
 ];
 
-static GRAMMAR: Grammar<Family> = Grammar { noun: "measure", families: &FAMILIES };
+static GRAMMAR: SpecGrammar<Family> = SpecGrammar { noun: "measure", families: &FAMILIES };
 
 /// Returns all families of measures, including families that this build lacks.
 #[must_use]
@@ -217,7 +217,8 @@ impl Measure {
     fn similarity(&self, a: Side<'_>, b: Side<'_>, stop: &Stop) -> Result<f64> {
         stop.check()?;
         let collection = self.collection.as_deref();
-        let similarity = (self.similarity)(&Texts { a, b, spec: &self.spec, collection, stop })?;
+        let similarity =
+            (self.similarity)(&MeasuredTexts { a, b, spec: &self.spec, collection, stop })?;
         Ok(similarity.clamp(0.0, 1.0))
     }
 }

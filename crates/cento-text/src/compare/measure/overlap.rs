@@ -60,14 +60,14 @@ pub fn stretches(a: &[u64], b: &[u64], len_min: usize, stop: &Stop) -> Result<Ve
 
 /// The smallest automaton that accepts every suffix of a sequence (Blumer et al. 1985).
 struct Automaton {
-    states: Vec<State>,
+    states: Vec<AutomatonState>,
     tokens: HashMap<u64, u32, BuildKeyHasher>,
     /// The next state, by the mixed state and token number.
     next: HashMap<u64, u32, BuildKeyHasher>,
 }
 
 #[derive(Clone, Copy)]
-struct State {
+struct AutomatonState {
     /// The length of the longest stretch that leads to the state.
     len: u32,
     /// The state of the longest suffix that also occurs elsewhere, or `None` for the first state.
@@ -77,7 +77,7 @@ struct State {
 /// The tokens that lead out of each state, while an automaton is made. All lists are in one vector,
 /// because a vector for each state takes as long to free as to make.
 #[derive(Default)]
-struct Out {
+struct Transitions {
     /// For each state, the index in `all` of the first token.
     first: Vec<u32>,
     /// A token, and the index of the next token of the same state.
@@ -87,7 +87,7 @@ struct Out {
 /// Marks the end of a list.
 const NONE: u32 = u32::MAX;
 
-impl Out {
+impl Transitions {
     fn push(&mut self, state: u32, token: u32) {
         let first = &mut self.first[state as usize];
         let before = std::mem::replace(first, self.all.len() as u32);
@@ -102,10 +102,10 @@ fn key(state: u32, token: u32) -> u64 {
 
 impl Automaton {
     fn new(tokens: &[u64], stop: &Stop) -> Result<Automaton> {
-        let first = State { len: 0, link: None };
+        let first = AutomatonState { len: 0, link: None };
         let mut automaton =
             Automaton { states: vec![first], tokens: HashMap::default(), next: HashMap::default() };
-        let mut out = Out { first: vec![NONE], all: Vec::new() };
+        let mut out = Transitions { first: vec![NONE], all: Vec::new() };
         let mut last = 0;
         for (at, &token) in tokens.iter().enumerate() {
             stop.check_at(at)?;
@@ -116,16 +116,16 @@ impl Automaton {
         Ok(automaton)
     }
 
-    fn add(&mut self, state: State, out: &mut Out) -> u32 {
+    fn add(&mut self, state: AutomatonState, out: &mut Transitions) -> u32 {
         self.states.push(state);
         out.first.push(NONE);
         self.states.len() as u32 - 1
     }
 
     /// Appends a token to the sequence that ends in `last`. Returns the new last state.
-    fn push(&mut self, last: u32, token: u32, out: &mut Out) -> u32 {
+    fn push(&mut self, last: u32, token: u32, out: &mut Transitions) -> u32 {
         let len = self.states[last as usize].len + 1;
-        let new = self.add(State { len, link: Some(0) }, out);
+        let new = self.add(AutomatonState { len, link: Some(0) }, out);
         let mut from = Some(last);
         while let Some(state) = from.filter(|&state| !self.next.contains_key(&key(state, token))) {
             self.next.insert(key(state, token), new);
@@ -139,7 +139,7 @@ impl Automaton {
             self.states[new as usize].link = Some(to);
             return new;
         }
-        let copy = self.add(State { len, ..self.states[to as usize] }, out);
+        let copy = self.add(AutomatonState { len, ..self.states[to as usize] }, out);
         let mut at = out.first[to as usize];
         while let Some(&(token, after)) = out.all.get(at as usize) {
             self.next.insert(key(copy, token), self.next[&key(to, token)]);

@@ -12,7 +12,7 @@
 //! if a text in an unlisted language is taken for a listed language, so are all versions of the
 //! text.
 
-use super::language::{LANGUAGES, Language};
+use super::language::{AvtorLanguage, LANGUAGES};
 use crate::hash::{BuildKeyHasher, hash_bytes};
 use crate::runtime::Stop;
 use crate::text::normalize::normal_form;
@@ -36,15 +36,15 @@ const NEAR: [u32; 2] = [4, 5];
 
 /// Returns the most likely language of a text, or `None` if no language uses the script of the
 /// text.
-pub(super) fn detect(text: &str) -> Option<Language> {
+pub(super) fn detect(text: &str) -> Option<AvtorLanguage> {
     let sample = sample(text);
     match sample.iter().any(|part| !part.is_ascii()).then(|| script(&sample)) {
-        None | Some(Some(Script::Latin)) => detect_latin(&sample),
-        Some(Some(Script::Arabic)) => Language::of_lang(Lang::Ara),
-        Some(Some(Script::Cyrillic)) => Language::of_lang(Lang::Rus),
-        Some(Some(Script::Greek)) => Language::of_lang(Lang::Ell),
-        Some(Some(Script::Tamil)) => Language::of_lang(Lang::Tam),
-        Some(Some(Script::Other) | None) => None,
+        None | Some(Some(LanguageScript::Latin)) => detect_latin(&sample),
+        Some(Some(LanguageScript::Arabic)) => AvtorLanguage::of_lang(Lang::Ara),
+        Some(Some(LanguageScript::Cyrillic)) => AvtorLanguage::of_lang(Lang::Rus),
+        Some(Some(LanguageScript::Greek)) => AvtorLanguage::of_lang(Lang::Ell),
+        Some(Some(LanguageScript::Tamil)) => AvtorLanguage::of_lang(Lang::Tam),
+        Some(Some(LanguageScript::Other) | None) => None,
     }
 }
 
@@ -63,7 +63,7 @@ fn sample(text: &str) -> Vec<&str> {
 
 /// The scripts of the supported languages, and all other scripts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Script {
+enum LanguageScript {
     Latin,
     Arabic,
     Cyrillic,
@@ -74,8 +74,8 @@ enum Script {
 
 /// Returns the script of most letters, the first of equally frequent scripts. `None` without
 /// letters.
-fn script(sample: &[&str]) -> Option<Script> {
-    use Script::{Arabic, Cyrillic, Greek, Latin, Other, Tamil};
+fn script(sample: &[&str]) -> Option<LanguageScript> {
+    use LanguageScript::{Arabic, Cyrillic, Greek, Latin, Other, Tamil};
     let mut letters = [0u32; 6];
     for c in sample.iter().flat_map(|part| part.chars()) {
         if let Some(script) = script_of(c) {
@@ -88,27 +88,27 @@ fn script(sample: &[&str]) -> Option<Script> {
 }
 
 /// Returns the script of the block that contains the letter `c`. Unicode never changes blocks.
-fn script_of(c: char) -> Option<Script> {
+fn script_of(c: char) -> Option<LanguageScript> {
     let script = match c {
-        'A'..='Z' | 'a'..='z' => return Some(Script::Latin),
+        'A'..='Z' | 'a'..='z' => return Some(LanguageScript::Latin),
         '\0'..='\u{bf}' => return None,
-        '\u{c0}'..='\u{24f}' | '\u{1e00}'..='\u{1eff}' => Script::Latin,
-        '\u{400}'..='\u{52f}' => return Some(Script::Cyrillic),
-        '\u{370}'..='\u{3ff}' | '\u{1f00}'..='\u{1fff}' => Script::Greek,
+        '\u{c0}'..='\u{24f}' | '\u{1e00}'..='\u{1eff}' => LanguageScript::Latin,
+        '\u{400}'..='\u{52f}' => return Some(LanguageScript::Cyrillic),
+        '\u{370}'..='\u{3ff}' | '\u{1f00}'..='\u{1fff}' => LanguageScript::Greek,
         '\u{600}'..='\u{6ff}'
         | '\u{750}'..='\u{77f}'
         | '\u{8a0}'..='\u{8ff}'
         | '\u{fb50}'..='\u{fdff}'
-        | '\u{fe70}'..='\u{feff}' => Script::Arabic,
-        '\u{b80}'..='\u{bff}' => Script::Tamil,
+        | '\u{fe70}'..='\u{feff}' => LanguageScript::Arabic,
+        '\u{b80}'..='\u{bff}' => LanguageScript::Tamil,
         '\u{2000}'..='\u{2bff}' | '\u{3000}'..='\u{303f}' => return None,
-        _ => Script::Other,
+        _ => LanguageScript::Other,
     };
     is_letter(c).then_some(script)
 }
 
 /// Returns the most likely language of a sample in Latin script.
-fn detect_latin(sample: &[&str]) -> Option<Language> {
+fn detect_latin(sample: &[&str]) -> Option<AvtorLanguage> {
     let mut votes = Votes::new();
     for part in sample {
         tokenize(part, FORM, UNITS, &mut votes, Stop::NEVER)
@@ -122,16 +122,16 @@ fn detect_latin(sample: &[&str]) -> Option<Language> {
         }
     }
     match near[..] {
-        [lang] => Language::of_lang(lang),
+        [lang] => AvtorLanguage::of_lang(lang),
         _ => by_trigrams(sample, near),
     }
 }
 
 /// Returns the language whose trigrams are most like the trigrams of the sample.
 #[cold]
-fn by_trigrams(sample: &[&str], languages: Vec<Lang>) -> Option<Language> {
+fn by_trigrams(sample: &[&str], languages: Vec<Lang>) -> Option<AvtorLanguage> {
     let sample: String = sample.join(" ").chars().map(settled).collect();
-    Language::of_lang(Detector::with_allowlist(languages).detect_lang(&sample)?)
+    AvtorLanguage::of_lang(Detector::with_allowlist(languages).detect_lang(&sample)?)
 }
 
 /// Counts the stop words of each language.
@@ -170,10 +170,10 @@ fn stop_words() -> &'static HashMap<u64, u32, BuildKeyHasher> {
     static WORDS: OnceLock<HashMap<u64, u32, BuildKeyHasher>> = OnceLock::new();
     WORDS.get_or_init(|| {
         let mut words: HashMap<u64, u32, BuildKeyHasher> = HashMap::default();
-        for language in Language::all(0) {
+        for language in AvtorLanguage::all(0) {
             for word in language.stop_parts() {
                 let word = normal_form(word, FORM);
-                let is_latin = word.chars().all(|c| script_of(c) == Some(Script::Latin));
+                let is_latin = word.chars().all(|c| script_of(c) == Some(LanguageScript::Latin));
                 if is_latin && word.chars().nth(1).is_some() {
                     *words.entry(hash_bytes(word.as_bytes())).or_default() |=
                         1 << language.number();
@@ -210,7 +210,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn name(text: &str) -> &'static str {
-        detect(text).map_or("none", Language::name)
+        detect(text).map_or("none", AvtorLanguage::name)
     }
 
     #[test]
@@ -283,12 +283,12 @@ mod tests {
         fn the_script_is_that_of_most_letters(
             words in prop::collection::vec(
                 prop_oneof![
-                    ("[a-zA-Z\u{e4}\u{df}\u{1ea1}]{1,8}", Just(Script::Latin)),
-                    ("[\u{430}-\u{44f}]{1,8}", Just(Script::Cyrillic)),
-                    ("[\u{3b1}-\u{3c9}]{1,8}", Just(Script::Greek)),
-                    ("[\u{628}-\u{63a}]{1,8}", Just(Script::Arabic)),
-                    ("[\u{b95}\u{b99}\u{ba3}]{1,8}", Just(Script::Tamil)),
-                    ("[\u{5d0}-\u{5ea}\u{915}-\u{939}\u{4e00}-\u{4eff}]{1,8}", Just(Script::Other)),
+                    ("[a-zA-Z\u{e4}\u{df}\u{1ea1}]{1,8}", Just(LanguageScript::Latin)),
+                    ("[\u{430}-\u{44f}]{1,8}", Just(LanguageScript::Cyrillic)),
+                    ("[\u{3b1}-\u{3c9}]{1,8}", Just(LanguageScript::Greek)),
+                    ("[\u{628}-\u{63a}]{1,8}", Just(LanguageScript::Arabic)),
+                    ("[\u{b95}\u{b99}\u{ba3}]{1,8}", Just(LanguageScript::Tamil)),
+                    ("[\u{5d0}-\u{5ea}\u{915}-\u{939}\u{4e00}-\u{4eff}]{1,8}", Just(LanguageScript::Other)),
                 ],
                 0..12,
             ),
@@ -315,7 +315,7 @@ mod tests {
             let words = lower.split([' ', '\'']).filter(|word| word.chars().count() > 1);
             let mut counts = [0; LANGUAGES.len()];
             for word in words {
-                for language in Language::all(0) {
+                for language in AvtorLanguage::all(0) {
                     // The dotless i of Turkish is compared as i.
                     let as_read = |other: &str| other.to_lowercase().replace('\u{131}', "i");
                     let is_in = language.stop_parts().any(|other| as_read(other) == word);

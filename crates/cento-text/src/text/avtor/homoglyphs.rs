@@ -8,14 +8,14 @@
 //! letters is right, then the first in the list. A word with every letter replaced looks exactly
 //! like a foreign word.
 
-use super::edit::Edited;
+use super::edit::EditedText;
 use crate::hash::hash_bytes;
 use crate::text::normalize::is_within_words;
-use crate::text::unicode::{Script, is_letter, is_upper_case, script};
+use crate::text::unicode::{LetterScript, is_letter, is_upper_case, script};
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-const SCRIPTS: usize = Script::Latin as usize + 1;
+const SCRIPTS: usize = LetterScript::Latin as usize + 1;
 
 /// The blocks whose letters are examined: ASCII, Greek, Cyrillic.
 const LETTERS: [std::ops::RangeInclusive<char>; 3] =
@@ -67,8 +67,8 @@ pub(in crate::text) fn likes_hash() -> u64 {
 }
 
 /// Returns the text with each word in a single script, or `None` if nothing changes.
-pub(in crate::text) fn replace(text: &str) -> Option<Edited> {
-    let mut edited: Option<Edited> = None;
+pub(in crate::text) fn replace(text: &str) -> Option<EditedText> {
+    let mut edited: Option<EditedText> = None;
     let mut copied = 0;
     for (start, word) in words(text) {
         let Some(script) = right_script(word) else { continue };

@@ -15,7 +15,7 @@ pub(super) type StopWords = HashSet<u64, BuildKeyHasher>;
 
 /// A language, as an index into [`LANGUAGES`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Language(usize);
+pub(super) struct AvtorLanguage(usize);
 
 /// The languages, in the order of [`NAMES`].
 pub(super) const LANGUAGES: [(Lang, Algorithm); NAMES.len() - 2] = [
@@ -39,23 +39,23 @@ pub(super) const LANGUAGES: [(Lang, Algorithm); NAMES.len() - 2] = [
     (Lang::Tur, Algorithm::Turkish),
 ];
 
-impl Language {
+impl AvtorLanguage {
     /// Returns the language with this number in [`NAMES`], or `None` if the name is no single
     /// language.
-    pub(super) fn of(number: usize) -> Option<Language> {
-        number.checked_sub(2).map(Language)
+    pub(super) fn of(number: usize) -> Option<AvtorLanguage> {
+        number.checked_sub(2).map(AvtorLanguage)
     }
 
     /// Returns the language that whatlang calls `lang`.
-    pub(super) fn of_lang(lang: Lang) -> Option<Language> {
-        LANGUAGES.iter().position(|language| language.0 == lang).map(Language)
+    pub(super) fn of_lang(lang: Lang) -> Option<AvtorLanguage> {
+        LANGUAGES.iter().position(|language| language.0 == lang).map(AvtorLanguage)
     }
 
     /// Returns the languages that texts may be in, given a number in [`NAMES`].
-    pub(super) fn all(number: usize) -> Vec<Language> {
+    pub(super) fn all(number: usize) -> Vec<AvtorLanguage> {
         match number {
-            0 => (0..LANGUAGES.len()).map(Language).collect(),
-            number => Language::of(number).into_iter().collect(),
+            0 => (0..LANGUAGES.len()).map(AvtorLanguage).collect(),
+            number => AvtorLanguage::of(number).into_iter().collect(),
         }
     }
 
@@ -105,7 +105,7 @@ mod tests {
         // A different stemmer cut this word within a letter.
         let greek = LANGUAGES.iter().position(|language| language.0 == Lang::Ell).unwrap();
         let word = "\u{3b1}\u{3bd}\u{3c4}\u{3af}\u{3b8}\u{3b5}\u{3c4}\u{3b5}";
-        let stem = Language(greek).stemmer().stem(word).into_owned();
+        let stem = AvtorLanguage(greek).stemmer().stem(word).into_owned();
         assert!(!stem.is_empty() && stem.len() < word.len(), "{stem}");
         let scripts = [0x27..=0x7a, 0x61..=0x21f, 0x386..=0x3ce, 0x1f00..=0x1fff, 0x430..=0x45f];
         let scripts = scripts.into_iter().chain([0x621..=0x65f, 0xb82..=0xbcd]);
@@ -114,7 +114,7 @@ mod tests {
         for (language, letters) in
             (0..LANGUAGES.len()).flat_map(|n| letters.iter().map(move |l| (n, l)))
         {
-            let stemmer = Language(language).stemmer();
+            let stemmer = AvtorLanguage(language).stemmer();
             for seed in 0..1000u64 {
                 let letter = |i: u64| letters[mix64(seed << 8 ^ i) as usize % letters.len()];
                 let word: String = (0..1 + mix64(seed) % 14).map(letter).collect();
@@ -130,7 +130,7 @@ mod tests {
         let form = crate::text::prepared::FORM;
         let mut sets = HashSet::new();
         for (number, name) in NAMES.iter().enumerate().skip(2) {
-            let language = Language::of(number).unwrap();
+            let language = AvtorLanguage::of(number).unwrap();
             let words = language.stop_words(|word| normal_form(word, form));
             assert!(words.len() > 20, "{name}");
             let mut words: Vec<u64> = words.iter().copied().collect();
@@ -139,7 +139,7 @@ mod tests {
         }
         let stem = |name: &str, word: &str| {
             let number = NAMES.iter().position(|other| *other == name).unwrap();
-            Language::of(number).unwrap().stemmer().stem(word).into_owned()
+            AvtorLanguage::of(number).unwrap().stemmer().stem(word).into_owned()
         };
         assert_eq!(stem("en", "connections"), "connect");
         assert_eq!(stem("de", "h\u{e4}usern"), "haus");

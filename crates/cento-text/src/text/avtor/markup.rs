@@ -5,7 +5,7 @@
 //! line of text (`<b>`) joins the text around it, and every other tag separates the text, as a
 //! reader sees it.
 
-use super::edit::Edited;
+use super::edit::EditedText;
 use html5gum::emitters::callback::{CallbackEmitter, CallbackEvent};
 use html5gum::{Emitter, ForwardingEmitter, Tokenizer};
 use std::convert::Infallible;
@@ -24,11 +24,11 @@ const WITHIN_LINES: [&[u8]; 24] = [
 const REFERENCE_BYTES_MAX: usize = 40;
 
 /// Returns the text without its markup, or `None` for a text without markup.
-pub(in crate::text) fn strip(text: &str) -> Option<Edited> {
+pub(in crate::text) fn strip(text: &str) -> Option<EditedText> {
     let Some(tag) = first_tag(text) else {
         // Most texts with an ampersand have no reference.
         memchr::memchr(b'&', text.as_bytes())?;
-        let mut edited = Edited::default();
+        let mut edited = EditedText::default();
         push_text(&mut edited, text, 0, text.len());
         return (!edited.is_copy()).then_some(edited);
     };
@@ -75,8 +75,8 @@ impl<E: Emitter> ForwardingEmitter for Positions<E> {
 }
 
 /// Returns the remaining text. Before byte `from` there is no markup except references.
-fn read(text: &str, from: usize) -> Edited {
-    let mut edited = Edited::default();
+fn read(text: &str, from: usize) -> EditedText {
+    let mut edited = EditedText::default();
     push_text(&mut edited, text, 0, from);
     let mut is_hidden = false;
     let mut separates: Option<usize> = None;
@@ -134,7 +134,7 @@ fn read(text: &str, from: usize) -> Edited {
 }
 
 /// Appends text between tags, with its character references decoded.
-fn push_text(edited: &mut Edited, text: &str, start: usize, end: usize) {
+fn push_text(edited: &mut EditedText, text: &str, start: usize, end: usize) {
     let mut copied = start;
     for (at, _) in text[start..end].match_indices('&') {
         let at = start + at;

@@ -8,9 +8,9 @@
 //! most [`SHORT_WORDS`], and marks the words to omit for the scheme `pairs`.
 
 use super::detect::detect;
-use super::edit::{Edited, Moved};
-use super::language::{Language, StopWords};
-use super::vocabulary::{Outcome, Vocabulary};
+use super::edit::{EditedText, MovedTokens};
+use super::language::{AvtorLanguage, StopWords};
+use super::vocabulary::{BoundedVocabulary, WordOutcome};
 use super::{homoglyphs, markup};
 use crate::Result;
 use crate::hash::hash_bytes;
@@ -39,25 +39,25 @@ const LETTERS: std::ops::RangeInclusive<usize> = 2..=30;
 /// The analyzer: the tokens of a text are the results of the steps for its words.
 #[derive(Debug)]
 pub(super) struct Avtor {
-    steps: Steps,
+    steps: AvtorSteps,
     /// A vocabulary for each text that was analyzed at the same time, of at most two megabytes.
-    vocabularies: Mutex<Vec<Vocabulary>>,
+    vocabularies: Mutex<Vec<BoundedVocabulary>>,
 }
 
 impl Avtor {
     pub(super) fn new(spec: &Spec) -> Avtor {
-        Avtor { steps: Steps::new(spec), vocabularies: Mutex::default() }
+        Avtor { steps: AvtorSteps::new(spec), vocabularies: Mutex::default() }
     }
 
     /// Returns the vocabularies that earlier texts left. The list is valid even after a panic.
-    fn vocabularies(&self) -> std::sync::MutexGuard<'_, Vec<Vocabulary>> {
+    fn vocabularies(&self) -> std::sync::MutexGuard<'_, Vec<BoundedVocabulary>> {
         self.vocabularies.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// The enabled steps of AVTOR.NET.
 #[derive(Debug, Clone, Copy)]
-struct Steps {
+struct AvtorSteps {
     /// The index of the language in the list of names.
     language: usize,
     markup: bool,
@@ -80,9 +80,9 @@ const PROSE: [&str; 3] = [
     "\u{42d}\u{442}\u{438} \u{43a}\u{43e}\u{448}\u{43a}\u{438} \u{431}\u{44b}\u{43b}\u{438} \u{432} \u{434}\u{43e}\u{43c}\u{430}\u{445}",
 ];
 
-impl Steps {
-    fn new(spec: &Spec) -> Steps {
-        Steps {
+impl AvtorSteps {
+    fn new(spec: &Spec) -> AvtorSteps {
+        AvtorSteps {
             language: spec.get("language") as usize,
             markup: spec.is_on("markup"),
             homoglyphs: spec.is_on("homoglyphs"),
@@ -125,7 +125,7 @@ impl Tokenize for Avtor {
 
     fn of_all_words(&self, with_tags: bool) -> Option<String> {
         // An address in angle brackets also looks like a tag.
-        let steps = Steps { markup: self.steps.markup && !with_tags, ..self.steps };
+        let steps = AvtorSteps { markup: self.steps.markup && !with_tags, ..self.steps };
         let leaves_out_tags = steps.markup != self.steps.markup;
         (leaves_out_tags || steps.leaves_out()).then(|| steps.of_all_words())
     }
@@ -144,12 +144,12 @@ impl Tokenize for Avtor {
 /// and is created when first needed.
 fn avtor(
     text: &str,
-    steps: Steps,
-    vocabulary: &mut Option<Vocabulary>,
+    steps: AvtorSteps,
+    vocabulary: &mut Option<BoundedVocabulary>,
     tokens: &mut impl Take,
     stop: &Stop,
 ) -> Result<()> {
-    let mut edits: Vec<Edited> = Vec::new();
+    let mut edits: Vec<EditedText> = Vec::new();
     if let Some(edited) = steps.markup.then(|| markup::strip(text)).flatten() {
         edits.push(edited);
         stop.check()?;
@@ -161,11 +161,11 @@ fn avtor(
     stop.check()?;
     let plain = edits.last().map_or(text, |edited| &edited.text);
     let origin = |span| edits.iter().rev().fold(span, |span, edited| edited.origin(span));
-    let words = Words::new(steps, plain);
+    let words = WordPipeline::new(steps, plain);
     if words.are_left() {
-        return tokenize(plain, FORM, UNITS, &mut Moved { tokens, origin }, stop);
+        return tokenize(plain, FORM, UNITS, &mut MovedTokens { tokens, origin }, stop);
     }
-    let vocabulary = vocabulary.get_or_insert_with(Vocabulary::new);
+    let vocabulary = vocabulary.get_or_insert_with(BoundedVocabulary::new);
     let first = tokens.taken();
     for keeps_all in [false, true] {
         let mut made = StemSink::new(&words, vocabulary, keeps_all, tokens, origin);
@@ -182,12 +182,12 @@ fn avtor(
 
 /// Receives the words of a text, and passes on their outcomes as tokens.
 struct StemSink<'a, T, F> {
-    words: &'a Words<'a>,
-    vocabulary: &'a mut Vocabulary,
+    words: &'a WordPipeline<'a>,
+    vocabulary: &'a mut BoundedVocabulary,
     /// Whether to pass on all words, because otherwise no word would remain.
     keeps_all: bool,
     /// The words so far, while the text may be short and would then keep all words.
-    waiting: Option<Vec<(Outcome, Span)>>,
+    waiting: Option<Vec<(WordOutcome, Span)>>,
     /// The number of words of the text so far, omitted words included.
     met: u64,
     tokens: &'a mut T,
@@ -205,8 +205,8 @@ const HELD: usize = 64;
 
 impl<'a, T: Take, F: Fn(Span) -> Span> StemSink<'a, T, F> {
     fn new(
-        words: &'a Words<'a>,
-        vocabulary: &'a mut Vocabulary,
+        words: &'a WordPipeline<'a>,
+        vocabulary: &'a mut BoundedVocabulary,
         keeps_all: bool,
         tokens: &'a mut T,
         origin: F,
@@ -235,7 +235,7 @@ impl<'a, T: Take, F: Fn(Span) -> Span> StemSink<'a, T, F> {
 
     /// Collects a word, unless the word is omitted.
     #[inline(always)]
-    fn take_kept(&mut self, outcome: Outcome, span: Span) {
+    fn take_kept(&mut self, outcome: WordOutcome, span: Span) {
         self.hashes[self.held] = outcome.hash;
         self.spans[self.held] = span;
         self.held += usize::from(outcome.is_kept | self.keeps_all);
@@ -246,7 +246,7 @@ impl<'a, T: Take, F: Fn(Span) -> Span> StemSink<'a, T, F> {
 
     /// Stores a word of a text that may be short.
     #[cold]
-    fn hold(&mut self, mut waiting: Vec<(Outcome, Span)>, outcome: Outcome, span: Span) {
+    fn hold(&mut self, mut waiting: Vec<(WordOutcome, Span)>, outcome: WordOutcome, span: Span) {
         waiting.push((outcome, span));
         if waiting.len() <= SHORT_WORDS {
             self.waiting = Some(waiting);
@@ -262,7 +262,7 @@ impl<'a, T: Take, F: Fn(Span) -> Span> StemSink<'a, T, F> {
         if !waiting.iter().any(|(outcome, _)| outcome.is_kept) {
             return;
         }
-        for (Outcome { hash, is_kept }, span) in waiting {
+        for (WordOutcome { hash, is_kept }, span) in waiting {
             let hash = if is_kept { hash } else { marked(hash) };
             self.tokens.take(hash, (self.origin)(span));
         }
@@ -272,7 +272,7 @@ impl<'a, T: Take, F: Fn(Span) -> Span> StemSink<'a, T, F> {
 impl<T: Take, F: Fn(Span) -> Span> Take for StemSink<'_, T, F> {
     #[inline(always)]
     fn take(&mut self, hash: u64, span: Span) {
-        let Words { text, number, .. } = *self.words;
+        let WordPipeline { text, number, .. } = *self.words;
         let length = (span.end - span.start) as usize;
         let word = &text.as_bytes()[span.start as usize..];
         let make = || self.words.outcome(hash, span);
@@ -290,7 +290,7 @@ impl<T: Take, F: Fn(Span) -> Span> Take for StemSink<'_, T, F> {
 }
 
 /// The processing of the words of a text, which depends on its language.
-struct Words<'a> {
+struct WordPipeline<'a> {
     text: &'a str,
     /// The number of the text's language, 255 if unknown.
     number: u8,
@@ -299,19 +299,19 @@ struct Words<'a> {
     filter: bool,
 }
 
-impl Words<'_> {
-    fn new(steps: Steps, text: &str) -> Words<'_> {
+impl WordPipeline<'_> {
+    fn new(steps: AvtorSteps, text: &str) -> WordPipeline<'_> {
         let language = match steps.language {
             _ if !steps.stop && !steps.stem => None,
             DETECTED => detect(text),
-            number => Language::of(number),
+            number => AvtorLanguage::of(number),
         };
         let stop_words = language
             .filter(|_| steps.stop)
             .map(|language| language.stop_words(|word| normal_form(word, FORM)));
-        let stemmer = language.filter(|_| steps.stem).map(Language::stemmer);
-        let number = language.map_or(u8::MAX, Language::number);
-        Words { text, number, stop_words, stemmer, filter: steps.filter }
+        let stemmer = language.filter(|_| steps.stem).map(AvtorLanguage::stemmer);
+        let number = language.map_or(u8::MAX, AvtorLanguage::number);
+        WordPipeline { text, number, stop_words, stemmer, filter: steps.filter }
     }
 
     /// Returns whether every word stays unchanged.
@@ -321,7 +321,7 @@ impl Words<'_> {
 
     /// Returns the outcome of the word at `span` with this hash.
     #[cold]
-    fn outcome(&self, hash: u64, span: Span) -> Outcome {
+    fn outcome(&self, hash: u64, span: Span) -> WordOutcome {
         let letters = letters(self.text, hash, span);
         let is_kept = self.stop_words.is_none_or(|words| !words.contains(&hash))
             && !(self.filter && letters.as_deref().is_some_and(says_little));
@@ -331,7 +331,7 @@ impl Words<'_> {
             }
             _ => hash,
         };
-        Outcome { hash, is_kept }
+        WordOutcome { hash, is_kept }
     }
 }
 
@@ -341,7 +341,7 @@ const STEMMED_BYTES_MAX: usize = 1 << 10;
 /// Returns the effects of languages on words, as numbers that differ between versions of a library.
 fn language_hashes(language: usize) -> Vec<u64> {
     let mut hashes = Vec::new();
-    for language in Language::all(language) {
+    for language in AvtorLanguage::all(language) {
         let stemmer = language.stemmer();
         for word in language.stop_list() {
             let word = normal_form(word, FORM);
@@ -366,11 +366,11 @@ mod tests {
     use crate::text::prepared::prefixes;
     use proptest::prelude::*;
 
-    fn avtor(text: &str, steps: Steps, tokens: &mut Tokens) {
+    fn avtor(text: &str, steps: AvtorSteps, tokens: &mut Tokens) {
         super::avtor(text, steps, &mut None, tokens, Stop::NEVER).unwrap();
     }
 
-    const ALL: Steps = Steps {
+    const ALL: AvtorSteps = AvtorSteps {
         language: 6,
         markup: true,
         homoglyphs: true,
@@ -381,7 +381,7 @@ mod tests {
     };
 
     /// Checks the outcomes of words, given as their texts and expected stems.
-    fn check(steps: Steps, text: &str, expected: &[(&str, &str)]) {
+    fn check(steps: AvtorSteps, text: &str, expected: &[(&str, &str)]) {
         let mut tokens = Tokens::default();
         avtor(text, steps, &mut tokens);
         let found = tokens
@@ -402,17 +402,29 @@ mod tests {
             &[("connect", "Connections"), ("caf\u{e9}", "caf&eacute;s"), ("test", "t\u{435}st")],
         );
         check(
-            Steps { stem: false, ..ALL },
+            AvtorSteps { stem: false, ..ALL },
             "Testing the tests",
             &[("testing", "Testing"), ("tests", "tests")],
         );
-        check(Steps { stop: false, ..ALL }, "in tests", &[("in", "in"), ("test", "tests")]);
-        check(Steps { filter: false, ..ALL }, "x 12", &[("x", "x"), ("12", "12")]);
-        check(Steps { markup: false, ..ALL }, "<em>", &[("em", "em")]);
-        check(Steps { homoglyphs: false, ..ALL }, "t\u{435}st", &[("t\u{435}st", "t\u{435}st")]);
-        check(Steps { language: 1, ..ALL }, "the tests", &[("the", "the"), ("tests", "tests")]);
+        check(AvtorSteps { stop: false, ..ALL }, "in tests", &[("in", "in"), ("test", "tests")]);
+        check(AvtorSteps { filter: false, ..ALL }, "x 12", &[("x", "x"), ("12", "12")]);
+        check(AvtorSteps { markup: false, ..ALL }, "<em>", &[("em", "em")]);
+        check(
+            AvtorSteps { homoglyphs: false, ..ALL },
+            "t\u{435}st",
+            &[("t\u{435}st", "t\u{435}st")],
+        );
+        check(
+            AvtorSteps { language: 1, ..ALL },
+            "the tests",
+            &[("the", "the"), ("tests", "tests")],
+        );
         let russian = "\u{43a}\u{43e}\u{448}\u{43a}\u{430}\u{43c}\u{438}";
-        check(Steps { language: 16, ..ALL }, russian, &[("\u{43a}\u{43e}\u{448}\u{43a}", russian)]);
+        check(
+            AvtorSteps { language: 16, ..ALL },
+            russian,
+            &[("\u{43a}\u{43e}\u{448}\u{43a}", russian)],
+        );
     }
 
     #[test]
@@ -434,7 +446,9 @@ mod tests {
                 let hashes = |text: &str| {
                     let mut tokens = Tokens::default();
                     match steps {
-                        Some(steps) => avtor(text, Steps { filter: false, ..steps }, &mut tokens),
+                        Some(steps) => {
+                            avtor(text, AvtorSteps { filter: false, ..steps }, &mut tokens)
+                        }
                         None => prefixes(text, FORM, 64, &mut tokens, Stop::NEVER).unwrap(),
                     }
                     tokens.hashes
@@ -445,13 +459,13 @@ mod tests {
     }
 
     /// Applies the steps to the words of a text without markup and homoglyphs, word by word.
-    fn word_by_word(text: &str, steps: Steps) -> Tokens {
+    fn word_by_word(text: &str, steps: AvtorSteps) -> Tokens {
         let mut words = Tokens::default();
         tokenize(text, FORM, UNITS, &mut words, Stop::NEVER).unwrap();
         let words: Vec<(u64, Span)> = words.hashes.into_iter().zip(words.spans).collect();
         let language = match steps.language {
             DETECTED => detect(text),
-            number => Language::of(number),
+            number => AvtorLanguage::of(number),
         };
         let mut tokens = Tokens::default();
         for keeps_all in [false, true] {
@@ -494,7 +508,7 @@ mod tests {
             stem: bool, times in prop::sample::select(vec![1, 1, 9, 12]),
         ) {
             let (markup, homoglyphs, marks) = (false, false, stop && marks);
-            let steps = Steps { language, markup, homoglyphs, stop, marks, filter, stem };
+            let steps = AvtorSteps { language, markup, homoglyphs, stop, marks, filter, stem };
             let mut vocabulary = None;
             for text in texts {
                 let (text, mut tokens) = (text.concat().repeat(times), Tokens::default());

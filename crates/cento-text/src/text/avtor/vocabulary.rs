@@ -1,21 +1,21 @@
 //! A cache of words and their stems.
 //!
 //! Texts repeat their words, and finding a stem takes thirty times as long as looking up a word. A
-//! [`Vocabulary`] is a table of bounded size. Each word has two possible places, as in a
+//! [`BoundedVocabulary`] is a table of bounded size. Each word has two possible places, as in a
 //! set-associative cache, and replaces the older of the two words there. The table compares the
 //! letters of words, not only their hashes, so the result never depends on which words came before.
 
 use std::fmt;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Outcome {
+pub(super) struct WordOutcome {
     pub(super) hash: u64,
     /// Whether the word is neither a stop word nor a word of little meaning.
     pub(super) is_kept: bool,
 }
 
 /// A bounded number of words with their outcomes.
-pub(super) struct Vocabulary {
+pub(super) struct BoundedVocabulary {
     /// The sets, a power of two in number. The hash of a word selects its set.
     sets: Vec<Set>,
     /// The number of words that were put into these sets.
@@ -66,7 +66,7 @@ impl KnownWord {
         letters: [0; WORD_BYTES_MAX],
     };
 
-    fn new(word: &[u8], hash: u64, language: u8, outcome: Outcome) -> KnownWord {
+    fn new(word: &[u8], hash: u64, language: u8, outcome: WordOutcome) -> KnownWord {
         // A word of ASCII has the same outcome in upper and lower case, because the normal forms
         // are equal. For other words this is not certain. The bit that distinguishes capitals is
         // set in all digits and not in `_`, so adding the bit makes no two other bytes of words
@@ -76,7 +76,7 @@ impl KnownWord {
         for (letter, byte) in letters.iter_mut().zip(word) {
             *letter = byte | added;
         }
-        let Outcome { hash: outcome, is_kept } = outcome;
+        let WordOutcome { hash: outcome, is_kept } = outcome;
         KnownWord { hash, outcome, is_kept, language, length: word.len() as u8, added, letters }
     }
 
@@ -116,9 +116,9 @@ fn is_same(letters: &[u8], word: &[u8], added: u8) -> bool {
     letters.iter().zip(word).all(|(letter, byte)| *letter == byte | added)
 }
 
-impl Vocabulary {
-    pub(super) fn new() -> Vocabulary {
-        Vocabulary { sets: vec![[KnownWord::NONE; 2]; SETS_MIN], put: 0, sets_max: SETS_MAX }
+impl BoundedVocabulary {
+    pub(super) fn new() -> BoundedVocabulary {
+        BoundedVocabulary { sets: vec![[KnownWord::NONE; 2]; SETS_MIN], put: 0, sets_max: SETS_MAX }
     }
 
     /// Returns the outcome of the word of `length` bytes, not 0, at the beginning of `text`. `make`
@@ -131,12 +131,12 @@ impl Vocabulary {
         length: usize,
         hash: u64,
         language: u8,
-        make: impl FnOnce() -> Outcome,
-    ) -> Outcome {
+        make: impl FnOnce() -> WordOutcome,
+    ) -> WordOutcome {
         let set = &self.sets[place(hash, self.sets.len())];
         for known in set {
             if known.is(text, length, hash, language) {
-                return Outcome { hash: known.outcome, is_kept: known.is_kept };
+                return WordOutcome { hash: known.outcome, is_kept: known.is_kept };
             }
         }
         let outcome = make();
@@ -173,7 +173,7 @@ fn place(hash: u64, sets: usize) -> usize {
     hash as usize & (sets - 1)
 }
 
-impl fmt::Debug for Vocabulary {
+impl fmt::Debug for BoundedVocabulary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Vocabulary").field("sets", &self.sets.len()).finish_non_exhaustive()
     }
@@ -196,10 +196,10 @@ mod tests {
         ) {
             // Few sets and few hashes, so that words replace each other and share hashes.
             let sets = vec![[KnownWord::NONE; 2]; 1];
-            let mut vocabulary = Vocabulary { sets, put: 0, sets_max: 1 << sets_max };
+            let mut vocabulary = BoundedVocabulary { sets, put: 0, sets_max: 1 << sets_max };
             for (word, language, hash) in words {
                 let lower = if word.is_ascii() { word.to_ascii_lowercase() } else { word.clone() };
-                let outcome = || Outcome {
+                let outcome = || WordOutcome {
                     hash: crate::hash::hash_bytes(format!("{lower} {language} {hash}").as_bytes()),
                     is_kept: lower.len() % 2 == 0,
                 };
@@ -218,7 +218,7 @@ mod tests {
             at: prop::sample::Index,
             other in "[a-zA-Z0-9_\u{e9}\u{c9}]",
         ) {
-            let known = KnownWord::new(word.as_bytes(), 1, 0, Outcome { hash: 2, is_kept: true });
+            let known = KnownWord::new(word.as_bytes(), 1, 0, WordOutcome { hash: 2, is_kept: true });
             let mut chars: Vec<char> = word.chars().collect();
             let at = at.index(chars.len());
             chars[at] = other.chars().next().unwrap();
@@ -236,13 +236,13 @@ mod tests {
 
     #[test]
     fn a_word_is_made_once_unless_it_is_long() {
-        let mut vocabulary = Vocabulary::new();
+        let mut vocabulary = BoundedVocabulary::new();
         let mut made = |word: &str, hash| {
             let mut count = 0;
             for _ in 0..3 {
                 vocabulary.outcome(word.as_bytes(), word.len(), hash, 0, || {
                     count += 1;
-                    Outcome { hash: 1, is_kept: true }
+                    WordOutcome { hash: 1, is_kept: true }
                 });
             }
             count
@@ -255,14 +255,14 @@ mod tests {
 
     #[test]
     fn words_stay_known_while_the_table_grows_to_its_bound() {
-        let mut vocabulary = Vocabulary::new();
+        let mut vocabulary = BoundedVocabulary::new();
         let hash = crate::hash::mix64;
         let mut made = 0;
-        let mut meet = |vocabulary: &mut Vocabulary, i: u64| {
+        let mut meet = |vocabulary: &mut BoundedVocabulary, i: u64| {
             let word = i.to_string();
             vocabulary.outcome(word.as_bytes(), word.len(), hash(i), 0, || {
                 made += 1;
-                Outcome { hash: i, is_kept: true }
+                WordOutcome { hash: i, is_kept: true }
             })
         };
         for i in 0..SETS_MIN as u64 {

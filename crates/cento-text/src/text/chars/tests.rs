@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use regex::Regex;
 use std::sync::LazyLock;
 
-fn tokens(kind: Kind, text: &str) -> Tokens {
+fn tokens(kind: CharKind, text: &str) -> Tokens {
     let mut tokens = Tokens::default();
     Characters::new(kind, Folds::NONE).tokenize(text, &mut tokens, Stop::NEVER).unwrap();
     assert_eq!(tokens.hashes.len(), tokens.spans.len());
@@ -17,13 +17,13 @@ fn tokens(kind: Kind, text: &str) -> Tokens {
     tokens
 }
 
-fn check(kind: Kind, text: &str, expected: &[&str]) {
+fn check(kind: CharKind, text: &str, expected: &[&str]) {
     let wanted: Vec<u64> = expected.iter().map(|sign| hash_bytes(sign.as_bytes())).collect();
     assert_eq!(tokens(kind, text).hashes, wanted, "{text}");
 }
 
 /// Checks that each token is a character of `expected`.
-fn check_signs(kind: Kind, text: &str, expected: &str) {
+fn check_signs(kind: CharKind, text: &str, expected: &str) {
     let mut bytes = [[0; 4]; 64];
     let signs = expected.chars().zip(&mut bytes).map(|(c, bytes)| &*c.encode_utf8(bytes));
     check(kind, text, &signs.collect::<Vec<_>>());
@@ -54,7 +54,7 @@ fn reference(text: &str) -> Vec<(String, usize, usize)> {
 
 fn check_reference(text: &str) -> std::result::Result<(), TestCaseError> {
     let expected = reference(text);
-    let Tokens { hashes, spans } = tokens(Kind::Chars, text);
+    let Tokens { hashes, spans } = tokens(CharKind::Chars, text);
     let wanted: Vec<u64> = expected.iter().map(|sign| hash_bytes(sign.0.as_bytes())).collect();
     prop_assert_eq!(&hashes, &wanted, "{}", text);
     for ((sign, start, end), span) in expected.iter().zip(&spans) {
@@ -75,7 +75,7 @@ fn check_reference(text: &str) -> std::result::Result<(), TestCaseError> {
     if expected.iter().any(|(sign, ..)| is_letter(sign.chars().next().unwrap())) {
         let kept = expected.iter().filter(|(sign, ..)| sign != "_" && is_kept(sign));
         let kept: Vec<u64> = kept.map(|sign| hash_bytes(sign.0.as_bytes())).collect();
-        prop_assert_eq!(tokens(Kind::Consonants, text).hashes, kept, "{}", text);
+        prop_assert_eq!(tokens(CharKind::Consonants, text).hashes, kept, "{}", text);
     }
     Ok(())
 }
@@ -96,41 +96,41 @@ proptest! {
     fn a_text_of_ascii_is_read_as_in_the_papers(text in "[ -~\n\t]{0,80}") {
         let sign = |byte: u8| if byte.is_ascii_alphanumeric() { byte } else { b'_' };
         let signs = text.to_ascii_lowercase().into_bytes().into_iter().map(sign);
-        let found = tokens(Kind::Chars, &text);
+        let found = tokens(CharKind::Chars, &text);
         prop_assert_eq!(found.hashes, signs.map(|sign| hash_bytes(&[sign])).collect::<Vec<_>>());
         let is_each = |(at, span): (u32, &Span)| *span == Span { start: at, end: at + 1 };
         prop_assert!((0..).zip(&found.spans).all(is_each));
         let lower = text.to_ascii_lowercase();
         let kept = lower.bytes().filter(|b| b.is_ascii_lowercase() && !b"aeiou".contains(b));
         let kept: Vec<u64> = kept.map(|sign| hash_bytes(&[sign])).collect();
-        prop_assert_eq!(tokens(Kind::Consonants, &text).hashes, kept);
+        prop_assert_eq!(tokens(CharKind::Consonants, &text).hashes, kept);
     }
 }
 
 #[test]
 fn letters_are_the_signs_without_those_between() {
     for text in ["A b-9\u{e9}!", "re\u{301} \u{301}x", "\u{915}\u{93f}, \u{4e2d}\u{6587}\u{bd}"] {
-        let mut signs = tokens(Kind::Chars, text).hashes;
+        let mut signs = tokens(CharKind::Chars, text).hashes;
         signs.retain(|&hash| hash != hash_bytes(b"_"));
-        assert_eq!(tokens(Kind::Letters, text).hashes, signs, "{text}");
+        assert_eq!(tokens(CharKind::Letters, text).hashes, signs, "{text}");
     }
-    check_signs(Kind::Letters, "Frank-\nreich", "frankreich");
-    check_signs(Kind::Letters, "!!! ?", "!!!?");
+    check_signs(CharKind::Letters, "Frank-\nreich", "frankreich");
+    check_signs(CharKind::Letters, "!!! ?", "!!!?");
 }
 
 #[test]
 fn texts_become_signs() {
-    check_signs(Kind::Chars, "A b-9\u{e9}!", "a_b_9\u{e9}_");
-    check_signs(Kind::Consonants, "Koala, Y\u{e9}s: 20", "klys");
+    check_signs(CharKind::Chars, "A b-9\u{e9}!", "a_b_9\u{e9}_");
+    check_signs(CharKind::Consonants, "Koala, Y\u{e9}s: 20", "klys");
     let expected = ["A".as_bytes(), &[0xc3], &[0xa9], b" ", b"b"];
     let expected: Vec<u64> = expected.map(hash_bytes).to_vec();
-    assert_eq!(tokens(Kind::Bytes, "A\u{e9} b").hashes, expected);
-    assert_eq!(tokens(Kind::Bytes, "A\u{e9} b").spans[2], Span { start: 1, end: 3 });
+    assert_eq!(tokens(CharKind::Bytes, "A\u{e9} b").hashes, expected);
+    assert_eq!(tokens(CharKind::Bytes, "A\u{e9} b").spans[2], Span { start: 1, end: 3 });
 }
 
 #[test]
 fn letters_of_all_scripts_are_kept_with_their_marks() {
-    let chars = |text, expected: &[&str]| check(Kind::Chars, text, expected);
+    let chars = |text, expected: &[&str]| check(CharKind::Chars, text, expected);
     // Russian, composed and not; Greek with accents and a final sigma; Hindi; Chinese; Thai.
     chars(
         "\u{419}\u{43e}\u{434}, \u{438}\u{306}",
@@ -157,10 +157,10 @@ fn letters_of_all_scripts_are_kept_with_their_marks() {
 
 #[test]
 fn a_line_end_within_text_without_spaces_is_no_sign() {
-    check_signs(Kind::Chars, "\u{4e2d}\n\u{6587}\r\n\u{5b57}", "\u{4e2d}\u{6587}\u{5b57}");
-    check(Kind::Chars, "\u{f42}\n\u{f7c}x", &["\u{f42}\u{f7c}", "x"]);
+    check_signs(CharKind::Chars, "\u{4e2d}\n\u{6587}\r\n\u{5b57}", "\u{4e2d}\u{6587}\u{5b57}");
+    check(CharKind::Chars, "\u{f42}\n\u{f7c}x", &["\u{f42}\u{f7c}", "x"]);
     check_signs(
-        Kind::Chars,
+        CharKind::Chars,
         "\u{4e2d}\n\n\u{6587} \u{5b57}\na\u{d55c}\n\u{ae00}",
         "\u{4e2d}__\u{6587}_\u{5b57}_a\u{d55c}_\u{ae00}",
     );
@@ -169,19 +169,19 @@ fn a_line_end_within_text_without_spaces_is_no_sign() {
 #[test]
 fn joiners_that_join_nothing_are_left_out() {
     // A mark after a sign or at the beginning, a joiner without neighbors.
-    check_signs(Kind::Chars, "\u{301}a \u{301}b!\u{93f}", "a_b_");
-    check(Kind::Chars, "\u{200d}a\u{200d}\u{200d}\u{94d}", &["a\u{94d}"]);
+    check_signs(CharKind::Chars, "\u{301}a \u{301}b!\u{93f}", "a_b_");
+    check(CharKind::Chars, "\u{200d}a\u{200d}\u{200d}\u{94d}", &["a\u{94d}"]);
 }
 
 #[test]
 fn texts_beyond_ascii_without_a_letter_differ_if_their_signs_do() {
-    check_signs(Kind::Chars, "!!! ?", "_____");
-    check_signs(Kind::Chars, "!\u{2026}?", "!...?");
-    check_signs(Kind::Chars, "\u{1f44d} \u{1f389}", "\u{1f44d}\u{1f389}");
-    check_signs(Kind::Chars, " \n\u{a0}", "");
+    check_signs(CharKind::Chars, "!!! ?", "_____");
+    check_signs(CharKind::Chars, "!\u{2026}?", "!...?");
+    check_signs(CharKind::Chars, "\u{1f44d} \u{1f389}", "\u{1f44d}\u{1f389}");
+    check_signs(CharKind::Chars, " \n\u{a0}", "");
     // With a letter, of any script or within a symbol, symbols are only signs between letters.
-    check_signs(Kind::Chars, "!? \u{436}", "___\u{436}");
-    check_signs(Kind::Chars, "!\u{2122}", "_tm");
+    check_signs(CharKind::Chars, "!? \u{436}", "___\u{436}");
+    check_signs(CharKind::Chars, "!\u{2122}", "_tm");
 }
 
 #[test]
@@ -223,9 +223,9 @@ fn every_character_is_read_as_defined() {
 /// Records connector punctuation that is taken for a letter.
 struct Joining<'a>(&'a mut bool);
 
-impl Sink for Joining<'_> {
+impl CharSink for Joining<'_> {
     fn accept(&mut self, c: char, class: Class, _: Span) {
-        use crate::text::unicode::{Category, category};
-        *self.0 |= is_sign(c, class) && category(c) == Category::Pc;
+        use crate::text::unicode::{WordCategory, category};
+        *self.0 |= is_sign(c, class) && category(c) == WordCategory::Pc;
     }
 }

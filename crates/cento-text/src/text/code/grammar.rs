@@ -7,7 +7,7 @@ use tree_sitter_language::LanguageFn;
 /// In every grammar, a part of a kind's name tells identifiers, numbers and texts in quotes.
 /// `names`, `numbers` and `texts` list further kinds of a grammar, whose names do not tell.
 #[derive(Clone, Copy)]
-pub(super) struct Grammar {
+pub(super) struct NodeGrammar {
     pub(super) language: LanguageFn,
     subroutines: &'static [&'static str],
     names: &'static [&'static str],
@@ -18,14 +18,14 @@ pub(super) struct Grammar {
     pub(super) tail: &'static [u8],
 }
 
-impl Grammar {
-    const fn new(language: LanguageFn, subroutines: &'static [&'static str]) -> Grammar {
-        Grammar { language, subroutines, names: &[], numbers: &[], texts: &[], tail: &[] }
+impl NodeGrammar {
+    const fn new(language: LanguageFn, subroutines: &'static [&'static str]) -> NodeGrammar {
+        NodeGrammar { language, subroutines, names: &[], numbers: &[], texts: &[], tail: &[] }
     }
 
-    pub(super) fn kind(&self, name: &str) -> Kind {
+    pub(super) fn kind(&self, name: &str) -> NodeKind {
         let has = |parts: &[&str]| parts.iter().any(|part| name.contains(part));
-        Kind {
+        NodeKind {
             is_subroutine: self.subroutines.contains(&name),
             is_comment: has(&["comment"]),
             is_text: has(&["string", "char"]) || self.texts.contains(&name),
@@ -38,7 +38,7 @@ impl Grammar {
 
 /// The properties of the nodes of a kind. Comments and texts in quotes must also be named nodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Kind {
+pub(super) struct NodeKind {
     pub is_subroutine: bool,
     pub is_comment: bool,
     pub is_text: bool,
@@ -54,21 +54,21 @@ const OF_JAVASCRIPT: &[&str] =
     &["function_declaration", "generator_function_declaration", "method_definition"];
 
 #[cfg(feature = "code-web")]
-const fn javascript(language: LanguageFn) -> Grammar {
-    Grammar { texts: &["regex", "jsx_text"], ..Grammar::new(language, OF_JAVASCRIPT) }
+const fn javascript(language: LanguageFn) -> NodeGrammar {
+    NodeGrammar { texts: &["regex", "jsx_text"], ..NodeGrammar::new(language, OF_JAVASCRIPT) }
 }
 
 /// Returns the grammar of the language with this name, which the build must include.
-pub(super) fn grammar(name: &str) -> Grammar {
+pub(super) fn grammar(name: &str) -> NodeGrammar {
     match name {
-        "c" => Grammar::new(tree_sitter_c::LANGUAGE, &["function_definition"]),
-        "cpp" => Grammar::new(tree_sitter_cpp::LANGUAGE, &["function_definition"]),
-        "java" => Grammar::new(
+        "c" => NodeGrammar::new(tree_sitter_c::LANGUAGE, &["function_definition"]),
+        "cpp" => NodeGrammar::new(tree_sitter_cpp::LANGUAGE, &["function_definition"]),
+        "java" => NodeGrammar::new(
             tree_sitter_java::LANGUAGE,
             &["method_declaration", "constructor_declaration", "compact_constructor_declaration"],
         ),
-        "python" => Grammar::new(tree_sitter_python::LANGUAGE, &["function_definition"]),
-        "rust" => Grammar::new(tree_sitter_rust::LANGUAGE, &["function_item"]),
+        "python" => NodeGrammar::new(tree_sitter_python::LANGUAGE, &["function_definition"]),
+        "rust" => NodeGrammar::new(tree_sitter_rust::LANGUAGE, &["function_item"]),
         #[cfg(feature = "code-web")]
         "javascript" => javascript(tree_sitter_javascript::LANGUAGE),
         #[cfg(feature = "code-web")]
@@ -76,17 +76,17 @@ pub(super) fn grammar(name: &str) -> Grammar {
         #[cfg(feature = "code-web")]
         "tsx" => javascript(tree_sitter_typescript::LANGUAGE_TSX),
         #[cfg(feature = "code-web")]
-        "php" => Grammar {
+        "php" => NodeGrammar {
             names: &["name"],
             // Text outside `<?php` and `?>`.
             texts: &["heredoc", "nowdoc", "text"],
-            ..Grammar::new(
+            ..NodeGrammar::new(
                 tree_sitter_php::LANGUAGE_PHP,
                 &["function_definition", "method_declaration"],
             )
         },
         #[cfg(feature = "code-web")]
-        "ruby" => Grammar {
+        "ruby" => NodeGrammar {
             names: &[
                 "constant",
                 "instance_variable",
@@ -105,22 +105,22 @@ pub(super) fn grammar(name: &str) -> Grammar {
                 "heredoc_body",
                 "uninterpreted",
             ],
-            ..Grammar::new(tree_sitter_ruby::LANGUAGE, &["method", "singleton_method"])
+            ..NodeGrammar::new(tree_sitter_ruby::LANGUAGE, &["method", "singleton_method"])
         },
         #[cfg(feature = "code-all")]
-        "go" => Grammar {
+        "go" => NodeGrammar {
             names: &["label_name"],
             numbers: &["int_literal", "imaginary_literal"],
             texts: &["rune_literal"],
-            ..Grammar::new(
+            ..NodeGrammar::new(
                 tree_sitter_go::LANGUAGE,
                 &["function_declaration", "method_declaration"],
             )
         },
         #[cfg(feature = "code-all")]
-        "csharp" => Grammar {
+        "csharp" => NodeGrammar {
             numbers: &["real_literal"],
-            ..Grammar::new(
+            ..NodeGrammar::new(
                 tree_sitter_c_sharp::LANGUAGE,
                 &[
                     "method_declaration",
@@ -133,12 +133,12 @@ pub(super) fn grammar(name: &str) -> Grammar {
             )
         },
         #[cfg(feature = "code-all")]
-        "kotlin" => Grammar {
+        "kotlin" => NodeGrammar {
             names: &["label"],
             // At an `@` the scanner searches for white space, and does not stop at the end of the
             // text.
             tail: b"\n",
-            ..Grammar::new(
+            ..NodeGrammar::new(
                 tree_sitter_kotlin_ng::LANGUAGE,
                 &["function_declaration", "secondary_constructor"],
             )

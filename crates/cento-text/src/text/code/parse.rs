@@ -3,7 +3,7 @@
 //! All limits are numbers of steps, bytes and places and not times, so that a text is parsed on
 //! every machine or on none.
 
-use super::grammar::Grammar;
+use super::grammar::NodeGrammar;
 use super::meter::Meter;
 use crate::runtime::Stop;
 use crate::{Error, Result};
@@ -18,7 +18,7 @@ use tree_sitter::{ParseOptions, ParseState, Parser, Tree};
 /// For example, each type assertion of TypeScript before a further assertion, as in `<a><a><a>x`,
 /// takes three levels. There are no more levels than bytes, so a stack proportional to the text is
 /// enough. Unneeded pages of the stack are never touched.
-pub fn parsed(text: &str, grammar: &Grammar, stop: &Stop) -> Result<Option<Tree>> {
+pub fn parsed(text: &str, grammar: &NodeGrammar, stop: &Stop) -> Result<Option<Tree>> {
     if text.len() <= PARSED_IN_PLACE_BYTES_MAX {
         return parsed_here(text, grammar, stop);
     }
@@ -57,7 +57,7 @@ pub const STACK_BYTES_A_BYTE: usize = 256;
 pub const STACK_RESERVE: usize = 2;
 
 /// Parses as [`parsed`] does, on this thread.
-fn parsed_here(text: &str, grammar: &Grammar, stop: &Stop) -> Result<Option<Tree>> {
+fn parsed_here(text: &str, grammar: &NodeGrammar, stop: &Stop) -> Result<Option<Tree>> {
     let meter = Meter::begin();
     let mut parser = Parser::new();
     parser

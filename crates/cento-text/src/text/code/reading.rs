@@ -1,6 +1,6 @@
 //! Is a text a program, as the parser reads it?
 
-use super::kinds::{Kinds, end_of, start_of};
+use super::kinds::{NodeKinds, end_of, start_of};
 use crate::Result;
 use crate::runtime::Stop;
 use crate::text::unicode::is_white_space;
@@ -15,7 +15,7 @@ const READ_SHARE_MIN: f64 = 0.75;
 
 /// Returns whether the parser has read a text as a program, and not only through errors: at least
 /// [`READ_SHARE_MIN`] of its tokens are where the grammar expects tokens.
-pub(super) fn is_program(tree: &Tree, kinds: &Kinds, text: &str, stop: &Stop) -> Result<bool> {
+pub(super) fn is_program(tree: &Tree, kinds: &NodeKinds, text: &str, stop: &Stop) -> Result<bool> {
     let Parsing { tokens, skipped, missing } = Parsing::of(tree, kinds, text, stop)?;
     Ok(f64::from(skipped + missing) <= (1.0 - READ_SHARE_MIN) * f64::from(tokens))
 }
@@ -32,7 +32,7 @@ struct Parsing {
 }
 
 impl Parsing {
-    fn of(tree: &Tree, kinds: &Kinds, text: &str, stop: &Stop) -> Result<Parsing> {
+    fn of(tree: &Tree, kinds: &NodeKinds, text: &str, stop: &Stop) -> Result<Parsing> {
         let mut found = Parsing::default();
         let mut cursor = tree.walk();
         // For each ancestor of the current node, whether it is an error.

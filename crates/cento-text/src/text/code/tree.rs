@@ -8,7 +8,7 @@
 //! additional token, [`paragraph_break`], marks where a paragraph begins or ends, and the scheme
 //! `syntax` cuts there. The grammars come from tree-sitter, which can also read broken programs.
 
-use super::grammar::{Kind, breaks_ruby, grammar};
+use super::grammar::{NodeKind, breaks_ruby, grammar};
 use super::kinds::{end_of, kinds, start_of};
 use super::parse::{STACK_BYTES_A_BYTE, STACK_RESERVE, parsed};
 use super::reading::is_program;
@@ -36,19 +36,19 @@ const DEPTH_MAX: usize = 500;
 
 /// `code(language,names)`: the tokens of programs.
 #[derive(Debug)]
-pub(super) struct Program {
+pub(super) struct ProgramTokens {
     language: &'static str,
     keeps_names: bool,
 }
 
-impl Program {
-    pub(super) fn new(spec: &Spec) -> Program {
+impl ProgramTokens {
+    pub(super) fn new(spec: &Spec) -> ProgramTokens {
         let language = NAMES[spec.get("language") as usize];
-        Program { language, keeps_names: spec.is_on("names") }
+        ProgramTokens { language, keeps_names: spec.is_on("names") }
     }
 }
 
-impl Tokenize for Program {
+impl Tokenize for ProgramTokens {
     fn tokenize(&self, text: &str, tokens: &mut impl Take, stop: &Stop) -> Result<()> {
         tokenize(text, self.language, self.keeps_names, tokens, stop)
     }
@@ -176,7 +176,7 @@ fn signs(text: &str, tokens: &mut TreeTokens<'_, impl Take>, stop: &Stop) -> Res
 fn push(
     tokens: &mut TreeTokens<'_, impl Take>,
     text: &str,
-    (node, kind): (Node<'_>, Kind),
+    (node, kind): (Node<'_>, NodeKind),
     keeps_names: bool,
 ) {
     let (start, end) = (start_of(text, node), end_of(text, node));
@@ -425,7 +425,7 @@ mod tests {
 
     #[test]
     fn the_memory_of_a_text_includes_the_stack_of_the_parser() {
-        let program = Program { language: "c", keeps_names: false };
+        let program = ProgramTokens { language: "c", keeps_names: false };
         assert_eq!(program.scratch_bytes(1 << 20), (100 + 128) << 20);
         assert_eq!(program.scratch_bytes(PARSED_BYTES_MAX + 1), 0);
     }

@@ -13,13 +13,14 @@ use std::sync::LazyLock;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::canonical_combining_class;
 
-pub(in crate::text) const DEFAULT: Form = Form { nfkc: true, fold: true, folds: Folds::NONE };
+pub(in crate::text) const DEFAULT: CharForm =
+    CharForm { nfkc: true, fold: true, folds: Folds::NONE };
 
-const FORMS: [Form; 4] = [
+const FORMS: [CharForm; 4] = [
     DEFAULT,
-    Form { nfkc: true, fold: false, folds: Folds::NONE },
-    Form { nfkc: false, fold: true, folds: Folds::NONE },
-    Form { nfkc: false, fold: false, folds: Folds::NONE },
+    CharForm { nfkc: true, fold: false, folds: Folds::NONE },
+    CharForm { nfkc: false, fold: true, folds: Folds::NONE },
+    CharForm { nfkc: false, fold: false, folds: Folds::NONE },
 ];
 
 type Token = (String, usize, usize);
@@ -29,7 +30,7 @@ fn hashed(tokens: &[Token]) -> Vec<(u64, usize, usize)> {
     tokens.iter().map(hashed).collect()
 }
 
-fn actual(text: &str, form: Form, units: usize) -> Vec<(u64, usize, usize)> {
+fn actual(text: &str, form: CharForm, units: usize) -> Vec<(u64, usize, usize)> {
     let mut tokens = Tokens::default();
     tokenize(text, form, units, &mut tokens, Stop::NEVER).unwrap();
     assert_eq!(tokens.hashes.len(), tokens.spans.len());
@@ -39,7 +40,7 @@ fn actual(text: &str, form: Form, units: usize) -> Vec<(u64, usize, usize)> {
     both.map(|(&hash, (start, end))| (hash, start, end)).collect()
 }
 
-fn normal(text: &str, form: Form) -> String {
+fn normal(text: &str, form: CharForm) -> String {
     match (form.nfkc, form.fold) {
         (true, true) => {
             let text = unified(text.chars());
@@ -70,7 +71,7 @@ static DOTTED: LazyLock<Regex> = LazyLock::new(|| Regex::new("i\u{307}+").unwrap
 /// The dot below of Devanagari.
 const NUKTA: char = '\u{93c}';
 
-fn is_left_out(c: char, form: Form) -> bool {
+fn is_left_out(c: char, form: CharForm) -> bool {
     IGNORABLE.contains(&c) || (c == NUKTA && form.nfkc && form.fold)
 }
 
@@ -121,7 +122,7 @@ pub(in crate::text) fn decomposed(c: char) -> char {
 /// fold to a letter (U+0345). With `for_words`, such a letter does not come from the space.
 pub(in crate::text) fn map(
     text: &str,
-    form: Form,
+    form: CharForm,
     for_words: bool,
 ) -> (String, Vec<(usize, usize)>) {
     let mut segments: Vec<(String, usize, usize)> = Vec::new();
@@ -194,7 +195,7 @@ static UNBROKEN: LazyLock<HashSet<char>> = LazyLock::new(|| {
 
 static MARKS: LazyLock<HashSet<char>> = LazyLock::new(|| characters_like(r"\p{M}"));
 
-fn reference(original: &str, form: Form, units: usize) -> Vec<Token> {
+fn reference(original: &str, form: CharForm, units: usize) -> Vec<Token> {
     let (text, sources) = map(original, form, true);
     let token = |start: usize, end: usize| {
         let word = text[start..end].to_owned();
@@ -489,7 +490,7 @@ fn ignorable_characters_are_those_of_unicode() {
 
 struct Seen(usize);
 
-impl Sink for Seen {
+impl CharSink for Seen {
     fn accept(&mut self, _c: char, _class: Class, _span: Span) {
         self.0 += 1;
     }

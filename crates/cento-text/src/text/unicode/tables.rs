@@ -11,13 +11,13 @@
 //! | [`FOLDS`], [`FULL_FOLDS`] | 16.0.0 | caseless |
 //! | [`SCRIPTS`], [`UNSPACED`] | 18.0.0 | unicode-script |
 
-use super::Category::{self, Cn, L, M, N, Nl, Other, Pc};
 #[cfg(feature = "avtor")]
-use super::Script::{self, Cyrillic, Greek, Latin};
+use super::LetterScript::{self, Cyrillic, Greek, Latin};
+use super::WordCategory::{self, Cn, L, M, N, Nl, Other, Pc};
 
 /// The first character of each run of characters of one category.
 #[rustfmt::skip]
-pub(super) static CATEGORIES: [(u32, Category); 2271] = [
+pub(super) static CATEGORIES: [(u32, WordCategory); 2271] = [
     (0x0, Other), (0x30, N), (0x3a, Other), (0x41, L), (0x5b, Other), (0x5f, Pc), (0x60, Other),
     (0x61, L), (0x7b, Other), (0xaa, L), (0xab, Other), (0xb2, N), (0xb4, Other), (0xb5, L),
     (0xb6, Other), (0xb9, N), (0xba, L), (0xbb, Other), (0xbc, N), (0xbf, Other), (0xc0, L),
@@ -576,7 +576,7 @@ pub(super) static FULL_FOLDS: [(char, [char; 3]); 104] = [
 /// The first and last of each run of characters of scripts whose letters look alike.
 #[cfg(feature = "avtor")]
 #[rustfmt::skip]
-pub(super) static SCRIPTS: [(u32, u32, Script); 87] = [
+pub(super) static SCRIPTS: [(u32, u32, LetterScript); 87] = [
     (0x41, 0x5a, Latin), (0x61, 0x7a, Latin), (0xaa, 0xaa, Latin), (0xba, 0xba, Latin),
     (0xc0, 0xd6, Latin), (0xd8, 0xf6, Latin), (0xf8, 0x2b8, Latin), (0x2e0, 0x2e4, Latin),
     (0x370, 0x373, Greek), (0x375, 0x377, Greek), (0x37a, 0x37d, Greek), (0x37f, 0x37f, Greek),

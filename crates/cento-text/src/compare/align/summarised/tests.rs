@@ -3,7 +3,7 @@ use std::fmt::Write;
 use super::super::alike;
 use super::super::sentences::ranges;
 use super::super::testing::analyzed;
-use super::super::{Aligned, Genre, Side, align};
+use super::super::{AlignedPassage, Genre, Side, align};
 use super::{FirstLook, KnownWords, OtherText};
 use crate::hash::mix64;
 use crate::runtime::Stop;
@@ -30,7 +30,7 @@ fn summary(out: &mut String) {
     });
 }
 
-fn aligned(a: &str, b: &str) -> Vec<Aligned> {
+fn aligned(a: &str, b: &str) -> Vec<AlignedPassage> {
     let [a_tokens, b_tokens] = [a, b].map(|text| {
         let mut tokens = Tokens::default();
         Analyzer::default().analyze(text, &mut tokens, Stop::NEVER).unwrap();
@@ -170,7 +170,7 @@ fn terms_that_two_contracts_have_throughout_are_no_summary() {
         });
         text
     };
-    let is_summary = |found: &Aligned| found.hit.len() >= 3 * found.query.len();
+    let is_summary = |found: &AlignedPassage| found.hit.len() >= 3 * found.query.len();
     let found = aligned(&contract(1, 12), &contract(2, 60));
     assert!(!found.iter().any(is_summary), "{found:?}");
 }

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use crate::compare::measure::family::Texts;
+use crate::compare::measure::family::MeasuredTexts;
 use crate::error::Result;
 use crate::runtime::Stop;
 
@@ -11,7 +11,7 @@ pub type Compress = fn(&[&[u8]], &Stop) -> Result<usize>;
 
 /// Returns the symmetric similarity of Finkel et al. (2002), section 4.3:
 /// 2 - 2 c(a + b) / (c(a) + c(b)).
-pub fn similarity(texts: &Texts<'_>, compress: Compress) -> Result<f64> {
+pub fn similarity(texts: &MeasuredTexts<'_>, compress: Compress) -> Result<f64> {
     let ([a, b], stop) = ([texts.a, texts.b].map(|side| side.text.as_bytes()), texts.stop);
     let alone = compress(&[a], stop)? + compress(&[b], stop)?;
     let together = compress(&[a, b], stop)?;
@@ -21,14 +21,14 @@ pub fn similarity(texts: &Texts<'_>, compress: Compress) -> Result<f64> {
 
 /// Returns the number of bytes after compression by gzip, at its best level.
 pub fn gzip(parts: &[&[u8]], stop: &Stop) -> Result<usize> {
-    let mut encoder = flate2::write::GzEncoder::new(Count(0), flate2::Compression::best());
+    let mut encoder = flate2::write::GzEncoder::new(CountingWriter(0), flate2::Compression::best());
     write(parts, &mut encoder, stop)?;
     Ok(in_memory(encoder.finish()).0)
 }
 
 /// Returns the number of bytes after compression by bzip2, at its best level.
 pub fn bzip2(parts: &[&[u8]], stop: &Stop) -> Result<usize> {
-    let mut encoder = bzip2::write::BzEncoder::new(Count(0), bzip2::Compression::best());
+    let mut encoder = bzip2::write::BzEncoder::new(CountingWriter(0), bzip2::Compression::best());
     write(parts, &mut encoder, stop)?;
     Ok(in_memory(encoder.finish()).0)
 }
@@ -41,7 +41,7 @@ const PPM_ORDER: u32 = 16;
 
 /// Returns the number of bytes after prediction by partial matching (PPMd variant H).
 pub fn ppm(parts: &[&[u8]], stop: &Stop) -> Result<usize> {
-    let encoder = ppmd_rust::Ppmd7Encoder::new(Count(0), PPM_ORDER, PPM_MEMORY_BYTES);
+    let encoder = ppmd_rust::Ppmd7Encoder::new(CountingWriter(0), PPM_ORDER, PPM_MEMORY_BYTES);
     let mut encoder = encoder.expect("order and memory are within the bounds of the model");
     write(parts, &mut encoder, stop)?;
     Ok(in_memory(encoder.finish(true)).0)
@@ -63,9 +63,9 @@ fn in_memory<T>(written: io::Result<T>) -> T {
 }
 
 /// Counts the bytes written, without keeping them.
-struct Count(usize);
+struct CountingWriter(usize);
 
-impl Write for Count {
+impl Write for CountingWriter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0 += bytes.len();
         Ok(bytes.len())
