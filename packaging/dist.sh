@@ -69,7 +69,7 @@ cp packaging/cento.service packaging/cento.sysusers "$stage/systemd"
 "$binary" info completions fish >"$stage/completions/cento.fish"
 "$binary" info man --out "$stage/man"
 
-# A binary holds its dependencies, and their licences ask for their notices.
+# A binary holds its dependencies, and their licenses ask for their notices.
 packages=$(cargo tree --locked -p cento-cli -p cento-web -e normal --target "$target" --prefix none --format '{p}|{l}')
 packages=$(sed 's/ (proc-macro)//; s/ (\*)$//; /^cento/d' <<<"$packages" | sort -u)
 while IFS='|' read -r package license; do

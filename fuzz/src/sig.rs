@@ -163,7 +163,7 @@ fn walk(reader: &SegmentReader) -> Result<(), Corruption> {
     for block in 0..reader.blocks() {
         note(reader.terms_of_block(block, &mut terms));
     }
-    // Keys that are there, and their neighbours; of a forged file they need not ascend.
+    // Keys that are there, and their neighbors; of a forged file they need not ascend.
     let near = |&(key, _): &(u64, u32)| [key.wrapping_sub(1), key, key.wrapping_add(1)];
     let keys: BTreeSet<u64> = terms.iter().flat_map(near).chain([0, u64::MAX]).collect();
     let keys: Vec<u64> = keys.into_iter().collect();

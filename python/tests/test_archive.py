@@ -25,7 +25,7 @@ def parsed(out: str) -> list[Any]:
 
 @pytest.fixture
 def documents(made: Any) -> list[dict[str, Any]]:
-    """Three versions of a text, two tries of an author who quotes it, and a text of its own."""
+    """Three versions of a text, two attempts of an author who quotes it, and a text of its own."""
     first = made(120, 1)
     second = [*first[:50], "otherwise", *first[51:], *made(40, 2)]
     third = [*second[:20], *second[24:], *made(30, 3)]

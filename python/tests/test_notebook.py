@@ -52,7 +52,7 @@ def test_an_answer_shows_its_passages_in_their_texts(
     assert set(found.tags) == PLAIN
     (page,) = found.pages
     assert page.startswith("<!DOCTYPE html>")
-    # The parts of the report: shares, the bar, sources, the text in colours, side by side.
+    # The parts of the report: shares, the bar, sources, the text in colors, side by side.
     for part in ('class="shares"', 'class="bar"', "Sources side by side", "<mark ", "beside"):
         assert part in page
     assert 'href="https://example.org/a"' in page

@@ -9,22 +9,22 @@ from typing import Any
 import cento
 import pytest
 
-LICENCE = " ".join(f"licence{at}" for at in range(30))
+LICENSE = " ".join(f"license{at}" for at in range(30))
 
 
 def test_passages_that_most_documents_have_are_found(empty: cento.Index, made: Any) -> None:
     # The copy of a document does not count.
     own = [" ".join(made(40, at)) for at in range(8)]
     with empty.writer() as w:
-        w.add_many((at, f"größe {own[at]} {LICENCE if at < 6 else ''}") for at in range(8))
-        w.add("copy", f"größe {own[0]} {LICENCE}")
+        w.add_many((at, f"größe {own[at]} {LICENSE if at < 6 else ''}") for at in range(8))
+        w.add("copy", f"größe {own[0]} {LICENSE}")
     (passage,) = empty.repeated_passages(0.6)
     assert (passage.documents, passage.of_documents, passage.tokens) == (6, 8, 30)
-    assert passage.text == LICENCE
+    assert passage.text == LICENSE
     document = empty.get(passage.example)
     assert document is not None
     assert document.text is not None
-    assert document.text.encode()[slice(*passage.bytes)].decode() == LICENCE
+    assert document.text.encode()[slice(*passage.bytes)].decode() == LICENSE
     assert empty.repeated_passages() == [passage]
     assert empty.repeated_passages(0.8) == []
     for share in (0, 1.5):
@@ -35,7 +35,7 @@ def test_passages_that_most_documents_have_are_found(empty: cento.Index, made: A
 def test_an_index_without_texts_has_no_passages_to_show(tmp_path: Path) -> None:
     index = cento.Index(tmp_path / "idx", create=True, store_text=False)
     with index.writer() as w:
-        w.add_many((at, f"{LICENCE} own{at}") for at in range(8))
+        w.add_many((at, f"{LICENSE} own{at}") for at in range(8))
     with pytest.raises(cento.OpenError):
         index.repeated_passages()
 

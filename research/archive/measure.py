@@ -4,7 +4,7 @@
     python3 research/archive/measure.py run --work work [--cento target/release/cento] [NAME...]
 
 `make` cuts the texts of --pieces into --documents pieces of whole lines, with the number of their
-text as a date, and writes as many random Java programs. It makes two terms of 16 hand-ins in three
+text as a date, and writes as many random Java programs. It makes two terms of 16 submissions in three
 files each, essays and programs: all have the assignment, the second has a file of the first, the
 third a document of the archive. `run` prints a row of a table for each command, or for those of these
 names, in order; ratios are those of the user time to that of adding the archive in the same run.

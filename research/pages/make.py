@@ -6,7 +6,7 @@
 The pages are made up, in the markup that widely used systems write, which the functions below follow element
 by element; their prose is that of the documents given. With --real pages of such systems are added that
 are on this machine; what their content is, is said by the elements in REAL. A line of the output is an
-object: `id`, `kind`, `is_real`, `html`, and `article`, the text of the content. Content of the made-up pages
+object: `id`, `kind`, `is_real`, `html`, and `article`, the text of the content. Content of the synthetic pages
 stands between the comments <!--[--> and <!--]-->, which no reader of pages counts.
 """
 
@@ -330,7 +330,7 @@ def woocommerce(prose):
     """A product of WooCommerce, theme Storefront: tabs and a table of properties."""
     title = prose.title()
     table = "".join(f'<tr><th>{name}</th><td><p><a href="#">{value}</a></p></td></tr>'
-                    for name, value in [("Weight", "2 kg"), ("Size", "30 cm"), ("Colour", "Blue"), ("Material", "Oak")])
+                    for name, value in [("Weight", "2 kg"), ("Size", "30 cm"), ("Color", "Blue"), ("Material", "Oak")])
     return page(title, f"""
 <div id="page"><header id="masthead"><a href="/">Store</a><form><input type="search"><button>Search</button></form><nav>
 {links(["Home", "Cart", "Checkout", "My account", "Shop"])}</nav><ul><li><a href="/cart"><span>$0.00</span> <span>0 items</span></a></li></ul>

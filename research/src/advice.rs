@@ -24,10 +24,10 @@ pub struct Advice {
     /// Articles as JSON lines: edits are planted in them, and in their first words as titles.
     #[arg(long, value_name = "FILE")]
     articles: Option<PathBuf>,
-    /// Web pages or licence texts as JSON lines, with many near-duplicates: edits are planted.
+    /// Web pages or license texts as JSON lines, with many near-duplicates: edits are planted.
     #[arg(long, value_name = "FILE")]
     duplicates: Option<PathBuf>,
-    /// Pages as JSON lines, each corrected and as recognised: `meta.pair` and `meta.kind`.
+    /// Pages as JSON lines, each corrected and as recognized: `meta.pair` and `meta.kind`.
     #[arg(long, value_name = "FILE")]
     ocr: Option<PathBuf>,
     /// Sentences as JSON lines: `text`, `rewritten`, and `meta.same`.
@@ -163,7 +163,7 @@ impl Advice {
         Ok(())
     }
 
-    /// Reads recognised pages as documents, and the corrected ones as texts to search for.
+    /// Reads OCR pages as documents, and the corrected ones as texts to search for.
     fn pages(&self, path: &Path) -> Result<(Vec<Document>, Vec<LabelledPair>)> {
         let (mut documents, mut pairs) = (Vec::new(), Vec::new());
         for (number, (document, _)) in read(path)?.into_iter().enumerate() {

@@ -16,7 +16,7 @@ mod notices;
 mod pan;
 mod programs;
 mod recall;
-mod recognised;
+mod recognized;
 mod retrieval;
 mod reused;
 mod scripts;
@@ -49,7 +49,7 @@ enum Tool {
     Pan(pan::Pan),
     Programs(programs::Programs),
     Recall(recall::Recall),
-    Recognised(recognised::Recognised),
+    Recognized(recognized::Recognized),
     Retrieval(retrieval::Retrieval),
     Reused(reused::Reused),
     Scripts(scripts::Scripts),
@@ -72,7 +72,7 @@ fn main() -> Result {
         Tool::Pan(tool) => tool.run(),
         Tool::Programs(tool) => tool.run(),
         Tool::Recall(tool) => tool.run(),
-        Tool::Recognised(tool) => tool.run(),
+        Tool::Recognized(tool) => tool.run(),
         Tool::Retrieval(tool) => tool.run(),
         Tool::Reused(tool) => tool.run(),
         Tool::Scripts(tool) => tool.run(),

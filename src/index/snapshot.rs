@@ -406,7 +406,7 @@ impl Snapshot {
     }
 
     /// Finds the document with this id. In a union, only the index with this name is searched, and
-    /// `None` selects the index of new documents (`HandIns`), which has no name.
+    /// `None` selects the index of new documents (`Submissions`), which has no name.
     ///
     /// # Errors
     /// When the dictionary of ids cannot be read.

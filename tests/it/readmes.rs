@@ -121,9 +121,9 @@ fn readme(dir: &Path, workspace: &Table) -> String {
         true => "cento".to_owned(),
         false => format!("[cento]({repository})"),
     };
-    let licence = field("license").replace(" OR ", " or ");
+    let license = field("license").replace(" OR ", " or ");
     let end = format!(
-        "Needs Rust {} or later. Licence: {licence}. Part of {project}, a search engine for \
+        "Needs Rust {} or later. License: {license}. Part of {project}, a search engine for \
          near-duplicate and reused text; the library is the package \
          [`cento`](https://crates.io/crates/cento).",
         field("rust-version"),
@@ -159,7 +159,7 @@ fn a_readme_says_of_each_feature_whether_it_is_a_default() {
 }
 
 #[test]
-fn every_published_package_has_links_and_a_licence() {
+fn every_published_package_has_links_and_a_license() {
     let dirs = crates().into_iter().chain([root().to_owned()]);
     for dir in dirs {
         let manifest = manifest(&dir.join("Cargo.toml"));

@@ -109,7 +109,7 @@ def pdf(pages):
     return pdf_of([content(page) for page in pages])
 
 
-def mail(text, attached=None, subject="Hand-in"):
+def mail(text, attached=None, subject="Submission"):
     head = f"From: a@example.org\nTo: b@example.org\nSubject: {subject}\nMIME-Version: 1.0\n"
     if attached is None:
         return (head + f"Content-Type: text/plain; charset=utf-8\n\n{text}\n").encode()

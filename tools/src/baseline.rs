@@ -140,7 +140,7 @@ impl Baselines {
         if let Some(shingled) = &shingled {
             engines.push((FIVE_WORD_TERMS, answer(shingled, Shingles)?));
         }
-        engines.push(("tokenise and winnow only", {
+        engines.push(("tokenize and winnow only", {
             let config = config(false)?;
             Box::new(move |text| Ok(config.sign(text)?.1.len()))
         }));

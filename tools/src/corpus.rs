@@ -17,7 +17,7 @@ use serde::Serialize;
 use crate::Result;
 use crate::cento::{Document, documents};
 
-/// The number of words in the made-up vocabulary.
+/// The number of words in the synthetic vocabulary.
 const VOCABULARY: usize = 60_000;
 
 /// The shares of edited words in copies, in hundredths.

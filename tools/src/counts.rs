@@ -141,7 +141,7 @@ impl Counts {
             return operations.into_iter().try_for_each(Operation::run);
         }
         if cfg!(debug_assertions) {
-            return Err("the record is of optimised code: build with `--release`".into());
+            return Err("the record is of optimized code: build with `--release`".into());
         }
         let record = match fs::read_to_string(&self.record) {
             Err(e) if e.kind() == ErrorKind::NotFound && self.write => String::new(),

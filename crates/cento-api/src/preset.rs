@@ -45,7 +45,7 @@ pub enum Preset {
     Corpus,
     /// Programs.
     Code,
-    /// Recognised text.
+    /// OCR text.
     Ocr,
     /// Early printed books.
     Prints,

@@ -30,7 +30,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_slip_is_recognised_and_another_word_is_not() {
+    fn a_slip_is_recognized_and_another_word_is_not() {
         let known = ["winnow", "minhash", "text", "id"];
         for (name, meant) in [
             ("winow", Some("winnow")),

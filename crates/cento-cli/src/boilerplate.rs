@@ -12,8 +12,8 @@ use cento::Stop;
 use cento::index::{Config, Index, Snapshot};
 use cento::search::{Boilerplate, BoilerplateShare, RepeatedPassages, Searcher};
 use cento_collections::Scope;
-use cento_collections::hand_ins::HandIns;
 use cento_collections::series::repeated_passages;
+use cento_collections::submissions::Submissions;
 use cento_report::NotCompared;
 use cento_source::{ReadError, SourceOptions, documents};
 
@@ -97,15 +97,15 @@ impl NamedBoilerplate {
         found.added_to(boilerplate, snapshot, stop)
     }
 
-    /// Lets hand-ins ignore the passages that most of them have, if that was requested.
+    /// Lets submissions ignore the passages that most of them have, if that was requested.
     ///
     /// # Errors
     /// As [`add_auto`](Self::add_auto).
-    pub fn add_auto_of(&self, hand_ins: HandIns) -> cento::Result<HandIns> {
-        let Some(share) = self.auto else { return Ok(hand_ins) };
-        let found = hand_ins.repeated_passages(share)?;
+    pub fn add_auto_of(&self, submissions: Submissions) -> cento::Result<Submissions> {
+        let Some(share) = self.auto else { return Ok(submissions) };
+        let found = submissions.repeated_passages(share)?;
         note!("cento: boilerplate: {}", proposed(&found));
-        hand_ins.without_repeated(&found)
+        submissions.without_repeated(&found)
     }
 }
 

@@ -360,7 +360,7 @@ impl Progress {
     }
 }
 
-/// Summarises an addition of documents in a line.
+/// Summarizes an addition of documents in a line.
 pub fn summary(report: &AddReport) -> String {
     let AddReport { added, replaced, unchanged, skipped, failed, empty, bytes, .. } = report;
     let mut parts = vec![format!("{} added", output::count(*added))];

@@ -9,7 +9,7 @@ use cento_collections::cluster::{self, Cluster, ClusterOptions};
 
 /// A license, two copies with a different name, and an unrelated text.
 fn documents() -> Vec<(String, String)> {
-    let licence = |holder: &str| {
+    let license = |holder: &str| {
         format!(
             "Copyright {holder}. Permission is hereby granted, free of charge, to any person \
              obtaining a copy of this software and associated documentation files, to deal in the \
@@ -18,7 +18,7 @@ fn documents() -> Vec<(String, String)> {
         )
     };
     let mut documents: Vec<_> =
-        ["Ada", "Grace", "Alan"].map(|holder| (holder.to_lowercase(), licence(holder))).into();
+        ["Ada", "Grace", "Alan"].map(|holder| (holder.to_lowercase(), license(holder))).into();
     documents.push((
         "readme".into(),
         "This program prints the time of the next train to the sea.".into(),
@@ -29,7 +29,7 @@ fn documents() -> Vec<(String, String)> {
 /// Indexes the documents, and returns their clusters, the largest first.
 pub fn clusters(dir: &Path) -> Result<Vec<Cluster>> {
     let index =
-        Index::create(dir.join("licences.idx"), Config::new("winnow(k=5,w=10)", "words", true)?)?;
+        Index::create(dir.join("licenses.idx"), Config::new("winnow(k=5,w=10)", "words", true)?)?;
     let mut writer = index.writer(WriterOptions::default())?;
     for (id, text) in documents() {
         writer.add(Document::new(id, text))?;

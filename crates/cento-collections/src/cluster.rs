@@ -30,7 +30,7 @@ use super::weights::{DocumentWeights, candidates};
 pub use super::{ClusterOptions, Linkage, Prefer};
 use super::{PairOptions, WeightedSimilarity};
 use cento::index::{DocAddress, PresetDefaults};
-use cento::search::{Neighbour, Searcher, WeightedOverlap, kept_runs};
+use cento::search::{Neighbor, Searcher, WeightedOverlap, kept_runs};
 use cento_api::error::Result;
 use cento_api::similarity::Similarity;
 use cento_text::compare::programs::OWN_WORDS_MIN;
@@ -253,7 +253,7 @@ impl<'a> PreferredDocuments<'a> {
             }
         }
         let place =
-            |found: Neighbour| self.places[self.numbering.number(found.address) as usize] as usize;
+            |found: Neighbor| self.places[self.numbering.number(found.address) as usize] as usize;
         let mut similar: Vec<usize> = similar.into_iter().map(place).collect();
         // The first copy gathers the remaining copies, unless another document has gathered it with
         // them.
@@ -310,7 +310,7 @@ impl<'a> PreferredDocuments<'a> {
                 let counted = by.complete(counted, address(place), self.stop)?;
                 weighted = Some(counted.measures());
             }
-            let found = Neighbour {
+            let found = Neighbor {
                 address: address(place),
                 overlap: shared.len() as u32,
                 fingerprints: other.len() as u32,

@@ -12,7 +12,7 @@ use super::pair::Pair;
 use super::thresholds::PairThresholds;
 use super::{PairOptions, PairRank};
 use cento::index::DocAddress;
-use cento::search::{Neighbour, WeightedOverlap};
+use cento::search::{Neighbor, WeightedOverlap};
 use cento_api::overlap::Overlap;
 use cento_text::compare::Passages;
 use cento_text::sampling::{Sampling, Size};
@@ -91,7 +91,7 @@ impl RankedPairs {
 /// A document that may form a pair with the searched-for document.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PairCandidate {
-    pub found: Neighbour,
+    pub found: Neighbor,
     pub size: Size,
     pub weights: Option<WeightedOverlap>,
 }
@@ -178,7 +178,7 @@ mod tests {
             let size = |fingerprints| Size { fingerprints, is_all: true };
             let of = |(doc, (overlap, fingerprints)): (u32, &(u32, u32))| {
                 let address = DocAddress { segment: 0, doc };
-                let found = Neighbour { address, overlap: *overlap, fingerprints: *fingerprints };
+                let found = Neighbor { address, overlap: *overlap, fingerprints: *fingerprints };
                 PairCandidate { found, size: size(*fingerprints), weights: None }
             };
             let all: Vec<PairCandidate> = (0u32..).zip(&shared).map(of).collect();

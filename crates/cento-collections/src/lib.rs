@@ -24,7 +24,7 @@
 //! # Ok::<(), cento::Error>(())
 //! ```
 //!
-//! [`hand_ins`] compares new documents with each other and with an archive. [`withdraw`] removes a
+//! [`submissions`] compares new documents with each other and with an archive. [`withdraw`] removes a
 //! document and its copies. [`decontaminate`] joins a stream of documents with the questions of
 //! benchmarks, without an index. [`watch`] matches later commits against standing queries, and
 //! [`tune`] finds the setting that suits a collection.
@@ -40,7 +40,6 @@ pub mod decontaminate;
 pub mod dedup;
 mod defaults;
 pub mod families;
-pub mod hand_ins;
 mod job;
 mod known;
 pub mod lineage;
@@ -58,6 +57,7 @@ mod seam;
 pub mod series;
 mod sets;
 mod sources;
+pub mod submissions;
 mod thresholds;
 pub mod tune;
 mod verify;

@@ -17,7 +17,7 @@ use super::weights::{DocumentWeights, candidates};
 use super::{PairOptions, PairRank, Thresholds};
 use cento::index::{DocAddress, MaxDf};
 use cento::search::{
-    Chance, Neighbour, RunMaker, Searcher, StoredMemory, StoredRuns, Texts, Weigh, WeightedOverlap,
+    Chance, Neighbor, RunMaker, Searcher, StoredMemory, StoredRuns, Texts, Weigh, WeightedOverlap,
     kept_runs,
 };
 use cento_api::MAX_EXPECTED;
@@ -309,7 +309,7 @@ impl<'a> PairSearch<'a> {
         own: DocAddress,
         keys: &[u64],
         overlap_min: u32,
-    ) -> Result<Vec<(Neighbour, Option<WeightedOverlap>)>> {
+    ) -> Result<Vec<(Neighbor, Option<WeightedOverlap>)>> {
         let searched = self.against.unwrap_or(self.searcher);
         let except = self.against.is_none().then_some(own);
         // Only documents of one index are searched for, so the lighter document may be the partner.
@@ -499,7 +499,7 @@ impl<'a> PairSearch<'a> {
         &self,
         number: u64,
         (own, size): (Size, Size),
-        (found, weights): (Neighbour, Option<WeightedOverlap>),
+        (found, weights): (Neighbor, Option<WeightedOverlap>),
     ) -> Result<Option<Option<WeightedOverlap>>> {
         let overlap = found.with(own.fingerprints);
         let other = self.other.number(found.address);

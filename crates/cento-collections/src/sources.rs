@@ -238,7 +238,7 @@ impl<'a> SourceSearch<'a> {
         let keys = searcher.keys_of(address, stop)?;
         let (weigh, except) = (Weigh::new(searcher.snapshot()), Some(address));
         let (_, mut found) =
-            searcher.weighed_neighbours(&keys, (1, weigh, 0.0), options.max_df, except, stop)?;
+            searcher.weighed_neighbors(&keys, (1, weigh, 0.0), options.max_df, except, stop)?;
         found.retain(|(one, _)| !hidden.contains(&one.address));
         found.sort_unstable_by_key(|&(one, weight)| (Reverse(weight), one.address));
         found.truncate(Query::CANDIDATES + 1);

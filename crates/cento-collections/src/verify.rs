@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::pair::{PROGRAM_TOKENS_MIN, is_too_short};
 use cento::index::{DocAddress, SignedDocument};
-use cento::search::{Estimates, Neighbour, RunMaker, Searcher, StoredRuns};
+use cento::search::{Estimates, Neighbor, RunMaker, Searcher, StoredRuns};
 use cento_api::error::{Error, Result};
 use cento_api::overlap::Overlap;
 use cento_api::reason::Reason;
@@ -242,7 +242,7 @@ impl<'a> Verification<'a> {
     ///
     /// # Errors
     /// When the document cannot be read.
-    pub fn size(&self, found: Neighbour) -> Result<Size> {
+    pub fn size(&self, found: Neighbor) -> Result<Size> {
         let Verifier { searched, sampling, .. } = self.verifier;
         searched.size_by(*sampling, found.address, found.fingerprints)
     }
@@ -287,7 +287,7 @@ impl<'a> Verification<'a> {
     pub fn with<'b>(
         &mut self,
         own: &mut ComparedDocument<'b>,
-        (found, size): (Neighbour, Size),
+        (found, size): (Neighbor, Size),
         stop: &'a Stop,
     ) -> Result<Similarity>
     where

@@ -8,12 +8,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::numbering::Numbering;
 use cento::index::{DocAddress, MaxDf};
-use cento::search::{Neighbour, Searcher, Weigh, WeightedOverlap};
+use cento::search::{Neighbor, Searcher, Weigh, WeightedOverlap};
 use cento_api::error::Result;
 use cento_text::runtime::Stop;
 
 /// Finds the documents that share at least `overlap_min` of the keys and, with weights, at least
-/// `share_min` of their weight. See [`DocumentWeights::neighbours`] and [`Searcher::neighbours`].
+/// `share_min` of their weight. See [`DocumentWeights::neighbors`] and [`Searcher::neighbors`].
 pub(super) fn candidates(
     (searched, weights): (&Searcher, Option<&DocumentWeights<'_>>),
     keys: &[u64],
@@ -21,12 +21,12 @@ pub(super) fn candidates(
     max_df: Option<MaxDf>,
     except: Option<DocAddress>,
     stop: &Stop,
-) -> Result<Vec<(Neighbour, Option<WeightedOverlap>)>> {
+) -> Result<Vec<(Neighbor, Option<WeightedOverlap>)>> {
     let Some(weights) = weights else {
-        let found = searched.neighbours(keys, overlap_min, max_df, except, stop)?;
+        let found = searched.neighbors(keys, overlap_min, max_df, except, stop)?;
         return Ok(found.into_iter().map(|found| (found, None)).collect());
     };
-    let found = weights.neighbours(keys, (overlap_min, share_min), max_df, except, stop)?;
+    let found = weights.neighbors(keys, (overlap_min, share_min), max_df, except, stop)?;
     Ok(found.into_iter().map(|(found, weights)| (found, Some(weights))).collect())
 }
 
@@ -51,24 +51,24 @@ impl<'a> DocumentWeights<'a> {
     }
 
     /// Returns the documents that share at least `overlap_min` of the keys and `share_min` of their
-    /// weight, with the weight of the shared keys. Otherwise like [`Searcher::neighbours`]. The
+    /// weight, with the weight of the shared keys. Otherwise like [`Searcher::neighbors`]. The
     /// weight of the found document is 0 until [`complete`](Self::complete) fills it in.
-    pub(super) fn neighbours(
+    pub(super) fn neighbors(
         &self,
         keys: &[u64],
         (overlap_min, share_min): (u32, f64),
         max_df: Option<MaxDf>,
         except: Option<DocAddress>,
         stop: &Stop,
-    ) -> Result<Vec<(Neighbour, WeightedOverlap)>> {
+    ) -> Result<Vec<(Neighbor, WeightedOverlap)>> {
         let least = (overlap_min, self.weigh, share_min);
         let (in_query, found) =
-            self.searcher.weighed_neighbours(keys, least, max_df, except, stop)?;
+            self.searcher.weighed_neighbors(keys, least, max_df, except, stop)?;
         if let Some(own) = except {
             self.known_of(own).store(in_query, Ordering::Relaxed);
         }
         let weighted = |shared| WeightedOverlap { shared, in_query, in_document: 0 };
-        Ok(found.into_iter().map(|(neighbour, shared)| (neighbour, weighted(shared))).collect())
+        Ok(found.into_iter().map(|(neighbor, shared)| (neighbor, weighted(shared))).collect())
     }
 
     /// Fills in the weight of the document at `address`.

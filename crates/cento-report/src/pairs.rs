@@ -496,7 +496,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn boilerplate_of_pairs_is_grey() {
+    fn boilerplate_of_pairs_is_gray() {
         let mut found = joined(vec![pair("a", "b", 0.9)]);
         found.boilerplate.insert("a".into(), vec![(0, 2), (99, 120)]);
         let html = PairsReport::new(Run::new("pairs"), found, false).html();

@@ -474,8 +474,8 @@ fn stretches(
     }
     events.sort_unstable();
     let mut borders: Vec<u32> = events.iter().map(|event| event.0).collect();
-    let grey = cut.as_slice().iter().chain(boilerplate.as_slice());
-    borders.extend(grey.flat_map(|range| [range.start, range.end]));
+    let gray = cut.as_slice().iter().chain(boilerplate.as_slice());
+    borders.extend(gray.flat_map(|range| [range.start, range.end]));
     borders.extend(text.parts.iter().map(|part| part.start));
     borders.extend([0, text.len() as u32]);
     borders.retain(|&border| border as usize <= text.len());

@@ -268,7 +268,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_memory_for_a_text_is_reserved_before_it_is_analysed() {
+    fn the_memory_for_a_text_is_reserved_before_it_is_analyzed() {
         // Once computing the cost of a text used unreserved memory.
         let config = Config::new("winnow(k=5,w=10)", "avtor(language=none)", true).unwrap();
         let text = "a few words ".repeat(20_000);

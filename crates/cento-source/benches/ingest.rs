@@ -48,7 +48,7 @@ fn ingest(c: &mut Criterion) {
     let bytes = std::fs::metadata(&corpus).unwrap().len();
     let mut group = c.benchmark_group(format!("ingest, {} threads", options.threads));
     group.throughput(Throughput::Bytes(bytes)).sample_size(10);
-    group.bench_function("floor: read, tokenise, hash, winnow", |b| {
+    group.bench_function("floor: read, tokenize, hash, winnow", |b| {
         let pipeline = PipelineOptions {
             document_bytes_max: usize::MAX,
             threads: options.threads,
@@ -101,12 +101,12 @@ fn sign(c: &mut Criterion) {
     let mut group = c.benchmark_group("one thread, text in memory");
     group.throughput(Throughput::Bytes(texts.iter().map(|text| text.len() as u64).sum()));
     group.sample_size(10);
-    group.bench_function("tokenise", |b| {
+    group.bench_function("tokenize", |b| {
         b.iter(|| {
             texts.iter().for_each(|text| analyzer.analyze(text, &mut tokens, Stop::NEVER).unwrap())
         });
     });
-    group.bench_function("tokenise and winnow", |b| {
+    group.bench_function("tokenize and winnow", |b| {
         b.iter(|| {
             for text in &texts {
                 analyzer.analyze(text, &mut tokens, Stop::NEVER).unwrap();

@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn the_example_of_a_format_is_recognised_by_each_of_its_endings() {
+    fn the_example_of_a_format_is_recognized_by_each_of_its_endings() {
         for format in formats().iter().filter(|format| format.is_built || format.markup.is_none()) {
             if format.name == "compressed" {
                 continue;
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn an_example_with_first_bytes_of_its_own_is_recognised_whatever_its_name_is() {
+    fn an_example_with_first_bytes_of_its_own_is_recognized_whatever_its_name_is() {
         let mut known = 0;
         for format in texts().filter(|format| format.markup.is_some()) {
             if found(format.example, "a") != Some(format.name) {

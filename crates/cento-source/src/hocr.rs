@@ -17,7 +17,7 @@ use crate::html;
 pub static FORMAT: FileFormat = FileFormat {
     name: "hocr",
     endings: &[".hocr"],
-    documents: "the text of a recognised page (hOCR)",
+    documents: "the text of an OCR page (hOCR)",
     feature: None,
     is_built: true,
     keeps_lines: false,
@@ -25,7 +25,7 @@ pub static FORMAT: FileFormat = FileFormat {
         <body><div class='ocr_page'><span class='ocr_line'>Twice a day</span>\
         <span class='ocr_line'>the sea rises.</span></div></body></html>\n",
     markup: Some(Markup {
-        is: "it is a recognised page",
+        is: "it is an OCR page",
         begins: |start| is_hocr(start.text),
         named_begins: None,
         text_of: TextOf::Bytes(|bytes, options| {
@@ -179,7 +179,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_line_of_a_recognised_page_is_read() {
+    fn every_line_of_a_recognized_page_is_read() {
         // Read as a web page, the first line was lost.
         let page = "<html><body><div class='ocr_page'><p class='ocr_par'><span class='ocr_line'>\
             <span class='ocrx_word'>The</span> <span class='ocrx_word'>steamer</span> \

@@ -59,7 +59,7 @@ fn varint(bytes: &mut &[u8]) -> u64 {
     unreachable!()
 }
 
-/// A 32-bit Roaring bitmap in the portable serialisation.
+/// A 32-bit Roaring bitmap in the portable serialization.
 fn bitmap(mut bytes: &[u8]) -> Vec<u32> {
     let cookie = uint(take(&mut bytes, 4));
     let (count, runs) = if cookie & 0xffff == 12347 {

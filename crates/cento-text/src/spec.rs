@@ -400,7 +400,7 @@ mod tests {
             &Shape {
                 name: "line",
                 parameters: &[
-                    Parameter::choice("ink", &["black", "red", "gold"], "the colour")
+                    Parameter::choice("ink", &["black", "red", "gold"], "the color")
                         .required()
                         .without(&[None, None, Some("rich")]),
                     Parameter::number("l", 5, 1, 9, "the length").required(),

@@ -642,7 +642,7 @@ class Pair(_Shown):
     passage_tokens: int | None = None
     """The tokens of ``a`` in passages, if pairs are ranked by them."""
     margin: float | None = None
-    """How far the pair stands out from its neighbours, -1 to 1, if requested."""
+    """How far the pair stands out from its neighbors, -1 to 1, if requested."""
     score: float | None = None
     """How much two programs suggest that one was copied, 0 to 1, if requested."""
     too_short: bool | None = None

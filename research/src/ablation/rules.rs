@@ -60,7 +60,7 @@ rules! {
         COPIED_TOKENS_MIN => "1 << 30": "words of a copy that is not searched further (bounds work, too)";
         few_words = "!query.has_few_words(&passage.query)\n            && !document.has_few_words(&passage.hit)" => "true": "rewritten text of few different words";
         the_rewritten = "judged(rewritten, (query, document), steps)?" => "Vec::new()": "all rewritten passages";
-        the_summaries = "judged(summarised, (query, document), steps)?" => "Vec::new()": "all summaries";
+        the_summaries = "judged(summarized, (query, document), steps)?" => "Vec::new()": "all summaries";
     }
     "adjoining.rs" {
         gap = "2 * GAP_TOKENS_MAX" => "0": "words between adjoining passages";
@@ -123,7 +123,7 @@ rules! {
         AROUND => "0": "words around odd stretches, and around noisy ones";
         LETTERS_MIN => "16": "letters of a noisy passage, or a joined one";
     }
-    "summarised.rs" {
+    "summarized.rs" {
         SUMMARY_TOKENS_MIN => "0": "words of a summary";
         LONG_TOKENS_MAX => "1 << 30": "words of the text summed up";
         SHARE_MIN => "0.4": "share of the weight";

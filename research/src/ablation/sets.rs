@@ -56,8 +56,8 @@ pub const SETS: [Set; 20] = [
     Set {
         name: "OCR",
         chose_rules: true,
-        figure: "F1 of words in passages of recognised pages, beside other pages",
-        measure: prose::recognised,
+        figure: "F1 of words in passages of OCR pages, beside other pages",
+        measure: prose::recognized,
     },
     Set {
         name: "joined",

@@ -24,7 +24,7 @@ pub struct Collection {
     /// The RFCs: a JSON lines file.
     #[arg(long)]
     rfc: PathBuf,
-    /// The licences: a JSON lines file.
+    /// The licenses: a JSON lines file.
     #[arg(long)]
     licenses: PathBuf,
     /// A large collection to take parts from: a JSON lines file.
@@ -180,9 +180,9 @@ impl Collection {
         Ok(())
     }
 
-    /// What chains make of the licences.
+    /// What chains make of the licenses.
     fn clusters(&self, out: &mut String) -> Result {
-        *out += "Clusters of the licences at a resemblance of 0.5 (the longest represents): by stars, where every member resembles the representative, and by single \
+        *out += "Clusters of the licenses at a resemblance of 0.5 (the longest represents): by stars, where every member resembles the representative, and by single \
                  linkage, where it resembles some member.\n\n| linkage | clusters | documents | largest | least resemblance to the representative in it | s |\n|---|---|---|---|---|---|\n";
         let searcher = Searcher::new(Index::open(self.work.join("licences"))?.snapshot()?);
         for (name, linkage) in [("star", Linkage::Star), ("single", Linkage::Single)] {

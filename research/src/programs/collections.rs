@@ -17,7 +17,7 @@ const SMALL: (usize, usize, usize) = (1, 7, 1);
 /// Those of a large one: as many as there are.
 const LARGE: (usize, usize, usize) = (4, 15, 2);
 
-/// The rank of the neighbour that the margin of a pair was over, until cento had evidence instead.
+/// The rank of the neighbor that the margin of a pair was over, until cento had evidence instead.
 const MARGIN_RANK: usize = 6;
 /// Ranks that are compared with it.
 const RANKS: [usize; 5] = [2, 4, MARGIN_RANK, 8, 12];
@@ -29,7 +29,7 @@ enum Score {
     Containment,
     /// Resemblance with fingerprints weighted by how rare they are within the collection.
     Weighted,
-    /// Resemblance less that of the neighbour of this rank.
+    /// Resemblance less that of the neighbor of this rank.
     Margin(usize),
     /// The margin with the weights.
     WeightedMargin(usize),
@@ -191,7 +191,7 @@ fn weighted(way: &Compared, members: &[usize]) -> Vec<Vec<f64>> {
     (0..members.len()).map(|a| (0..members.len()).map(|b| pair(a, b)).collect()).collect()
 }
 
-/// The margins over the other neighbour of this rank, by definition.
+/// The margins over the other neighbor of this rank, by definition.
 fn margins(similarity: &[Vec<f64>], rank: usize) -> Vec<Vec<f64>> {
     let count = similarity.len();
     let sorted: Vec<Vec<(f64, usize)>> = (0..count)

@@ -13,7 +13,7 @@ use super::record::{
     Cold, Count, Engine, IndexSize, Job, Latencies, Latency, Load, Machine, Merging, Opening,
     Outcome, Row, Run, Search, Segments, Setting, Size, Spent, Threads,
 };
-use super::{corpora, neighbours, process};
+use super::{corpora, neighbors, process};
 use crate::Result;
 use crate::baseline::Baselines;
 use crate::cento::documents;
@@ -104,7 +104,7 @@ fn path_text(path: &Path) -> Result<&str> {
 impl Measuring {
     pub fn run(&self, machine: Machine, given: Option<&Path>) -> Result<Run> {
         let bytes = self.megabytes * 1_000_000;
-        let (made, main) = (self.work.join("made-up.jsonl"), self.work.join("main.jsonl"));
+        let (made, main) = (self.work.join("synthetic.jsonl"), self.work.join("main.jsonl"));
         self.tell("corpora");
         let made_up = corpora::make_made_up(&made, bytes)?;
         let corpus = match given {
@@ -125,10 +125,10 @@ impl Measuring {
         let (jobs, index, searches) = self.commands(&main)?;
         self.tell("plain tantivy");
         let engines = self.engines(&part)?;
-        self.tell("neighbours");
+        self.tell("neighbors");
         let python = self.python.as_deref();
         let megabytes = self.megabytes.div_ceil(5);
-        let neighbours = neighbours::measure(python, &self.cento, &self.work, megabytes, 0.7)?;
+        let neighbors = neighbors::measure(python, &self.cento, &self.work, megabytes, 0.7)?;
         self.tell("sizes");
         let (sizes, opening) = self.sizes()?;
         self.tell("segments");
@@ -157,7 +157,7 @@ impl Measuring {
             searches,
             part: part_of,
             engines,
-            neighbours,
+            neighbors,
             sizes,
             segments,
             threads,
@@ -275,7 +275,7 @@ impl Measuring {
         Ok(engines)
     }
 
-    /// Measures indexes of made-up text. A larger index contains the text of the smaller indexes.
+    /// Measures indexes of synthetic text. A larger index contains the text of the smaller indexes.
     fn sizes(&self) -> Result<(Vec<Row<Size>>, Vec<Opening>)> {
         let sample = self.work.join("sample.jsonl");
         let smallest = self.megabytes.div_ceil(10);

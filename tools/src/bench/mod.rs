@@ -9,7 +9,7 @@ pub mod corpora;
 mod machine;
 mod markdown;
 mod measure;
-mod neighbours;
+mod neighbors;
 mod page;
 mod process;
 mod record;
@@ -48,7 +48,7 @@ pub struct Bench {
     /// packages that Cargo has downloaded.
     #[arg(long, value_name = "FILE")]
     corpus: Option<PathBuf>,
-    /// Also add and search made-up text of these sizes: 1,10,100 takes hours and 150 GB of disk.
+    /// Also add and search synthetic text of these sizes: 1,10,100 takes hours and 150 GB of disk.
     #[arg(long, value_name = "N,...", value_delimiter = ',')]
     gigabytes: Vec<usize>,
     /// An interpreter of Python that has pyarrow and the programs to compare with: rensa,
@@ -80,7 +80,7 @@ impl Bench {
             return Ok(fs::write(DOCUMENT, document)?);
         }
         if cfg!(debug_assertions) && self.write {
-            return Err("figures are of optimised code: build with `--release`".into());
+            return Err("figures are of optimized code: build with `--release`".into());
         }
         let cento = match &self.cento {
             Some(cento) => cento.clone(),

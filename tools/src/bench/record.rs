@@ -18,7 +18,7 @@ pub struct Run {
     pub searches: Vec<Search>,
     pub part: Corpus,
     pub engines: Vec<Engine>,
-    pub neighbours: Vec<Row<Neighbour>>,
+    pub neighbors: Vec<Row<Neighbor>>,
     pub sizes: Vec<Row<Size>>,
     pub segments: Vec<Segments>,
     pub threads: Vec<Threads>,
@@ -117,7 +117,7 @@ pub enum Outcome<T> {
 
 /// A program that removes near-duplicates.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Neighbour {
+pub struct Neighbor {
     pub mb_per_second: f64,
     pub mb_per_processor_second: f64,
     pub peak_mb: f64,

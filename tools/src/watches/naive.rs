@@ -1,6 +1,6 @@
 //! The naive matcher: a document matches a watch if both texts share a long run of words.
 //!
-//! The runs of made-up texts are either short or long, so that every method of finding passages
+//! The runs of synthetic texts are either short or long, so that every method of finding passages
 //! agrees with the matcher.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,7 +16,7 @@ const LONG: usize = 30;
 /// The maximum length of a run that does not match.
 const SHORT: usize = 8;
 
-/// The number of different words in made-up texts.
+/// The number of different words in synthetic texts.
 const WORDS: u32 = 50_000;
 
 #[derive(Debug, Clone, PartialEq, Eq)]

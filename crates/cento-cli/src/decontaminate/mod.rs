@@ -539,7 +539,7 @@ impl FirstPass {
 }
 
 impl DecontaminateSummary<'_> {
-    /// Summarises the run in a line.
+    /// Summarizes the run in a line.
     fn line(&self, seconds: f64) -> String {
         let mut parts = vec![
             counted(self.counts.documents, "document"),

@@ -583,7 +583,7 @@ impl Dedup {
 }
 
 impl VerdictCounts {
-    /// Summarises the results in a line.
+    /// Summarizes the results in a line.
     fn line(&self) -> String {
         let mut parts = vec![format!("{} kept", count(self.kept))];
         for (number, what) in [

@@ -53,8 +53,8 @@ const GENERATED: [&str; 7] = [
     "do not edit",
 ];
 
-/// Phrases at the beginning of a licence.
-const LICENCE: [&str; 4] = [
+/// Phrases at the beginning of a license.
+const LICENSE: [&str; 4] = [
     "permission is hereby granted, free of charge",
     "redistribution and use in source and binary forms",
     "apache license",
@@ -168,7 +168,7 @@ fn is_repeated(path: &Path) -> bool {
     })
 }
 
-/// Returns whether a file is a licence under another name, or was written by a program. A file that
+/// Returns whether a file is a license under another name, or was written by a program. A file that
 /// cannot be read is left to the reader, which reports it.
 fn is_boring(path: &Path, is_prose: bool) -> bool {
     let mut beginning = Vec::new();
@@ -176,7 +176,7 @@ fn is_boring(path: &Path, is_prose: bool) -> bool {
         File::open(path).and_then(|file| file.take(BEGINNING_BYTES).read_to_end(&mut beginning));
     let beginning = String::from_utf8_lossy(&beginning).to_ascii_lowercase();
     let words = beginning.split_ascii_whitespace().collect::<Vec<_>>().join(" ");
-    let phrases: &[&str] = if is_prose { &LICENCE } else { &GENERATED };
+    let phrases: &[&str] = if is_prose { &LICENSE } else { &GENERATED };
     read.is_ok() && phrases.iter().any(|phrase| words.contains(phrase))
 }
 
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn files_that_a_program_wrote_and_hidden_licences_are_known_by_their_beginnings() {
+    fn files_that_a_program_wrote_and_hidden_licenses_are_known_by_their_beginnings() {
         let dir = tempfile::tempdir().unwrap();
         let check = |text: &str, is_prose: bool, expected: bool| {
             let path = dir.path().join("file");

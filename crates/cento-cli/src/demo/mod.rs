@@ -102,7 +102,7 @@ impl Demo {
         if files.repeated > 0 {
             line!(
                 out,
-                "Skipping {} that every project repeats: licences, changelogs, generated files",
+                "Skipping {} that every project repeats: licenses, changelogs, generated files",
                 counted(files.repeated, "file")
             )?;
         }

@@ -25,9 +25,9 @@ use cento::index::{Config, Index};
 use cento::search::Searcher;
 use cento::{Error, Stop};
 use cento_api::Sources;
-use cento_collections::hand_ins::{ComparedHandIns, HandIns};
 use cento_collections::most_similar::{MostSimilar, SymmetricPair};
 use cento_collections::pairs::{self, JoinSummary, PairOptions, PairReport};
+use cento_collections::submissions::{ComparedSubmissions, Submissions};
 use cento_report::{DescribedPairs, Network, PairsReport, Run, shown_of};
 
 /// Options that only pairs of files have.
@@ -109,18 +109,18 @@ impl Pairs {
             options.passages = index.config().store_text;
             options.limit = options.limit.or(Some(REPORT_PAIRS));
         }
-        let hand_ins = HandIns::new(&new, &options).threads(self.join.threads()).stop(stop);
-        let hand_ins = named.add_auto_of(hand_ins.without(boilerplate))?;
-        let hand_ins = match &known {
-            Some(known) => known.compared_with(hand_ins)?.with_sources(true),
-            None => hand_ins,
+        let submissions = Submissions::new(&new, &options).threads(self.join.threads()).stop(stop);
+        let submissions = named.add_auto_of(submissions.without(boilerplate))?;
+        let submissions = match &known {
+            Some(known) => known.compared_with(submissions)?.with_sources(true),
+            None => submissions,
         };
         let searches = if known.is_some() { 2 } else { 1 };
         let documents = pairs::document_count(&Searcher::new(new.clone()));
         let progress = Progress::new(searches * documents, "searches");
-        let compared = hand_ins.progress(progress.setter()).compare();
+        let compared = submissions.progress(progress.setter()).compare();
         progress.finish();
-        let ComparedHandIns { searcher, most_similar: found, sources, .. } = compared?;
+        let ComparedSubmissions { searcher, most_similar: found, sources, .. } = compared?;
         self.tell_without_field(found.summary);
         if let Some(said) = estimated(found.summary) {
             note!("cento: {said}");

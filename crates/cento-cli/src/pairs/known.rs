@@ -12,7 +12,7 @@ use cento::index::{
     SignedDocument, Snapshot, Writer, WriterOptions,
 };
 use cento::{Error, Stop};
-use cento_collections::hand_ins::HandIns;
+use cento_collections::submissions::Submissions;
 
 /// The index that new documents are compared with.
 pub struct KnownIndex {
@@ -53,15 +53,15 @@ impl KnownIndex {
         self.snapshot.config()
     }
 
-    /// Lets hand-ins be compared with the documents of the index, and notes the earlier versions
+    /// Lets submissions be compared with the documents of the index, and notes the earlier versions
     /// that are left out.
     ///
     /// # Errors
     /// When a new document has the id of another one in the index and is to be added, or an id
     /// cannot be read.
-    pub fn compared_with(&self, hand_ins: HandIns) -> cento::Result<HandIns> {
-        let hand_ins = hand_ins.against(&self.snapshot, &self.place)?;
-        if let [id, ..] = hand_ins.ids_from_elsewhere()
+    pub fn compared_with(&self, submissions: Submissions) -> cento::Result<Submissions> {
+        let submissions = submissions.against(&self.snapshot, &self.place)?;
+        if let [id, ..] = submissions.ids_from_elsewhere()
             && self.writer.is_some()
         {
             let what = format!(
@@ -71,7 +71,7 @@ impl KnownIndex {
             );
             return Err(Error::input(id, what));
         }
-        let count = hand_ins.earlier_versions().len() as u64;
+        let count = submissions.earlier_versions().len() as u64;
         if count > 0 {
             note!(
                 "cento: {} of {} {}",
@@ -83,7 +83,7 @@ impl KnownIndex {
                 }
             );
         }
-        Ok(hand_ins)
+        Ok(submissions)
     }
 
     /// Adds the new documents in one commit, if that was requested.

@@ -73,12 +73,12 @@ fn html() -> String {
     )
 }
 
-/// A recognised page in HTML.
+/// An OCR page in HTML.
 const HOCR: &str = "<html><head><meta name='author' content='Bob'></head><body>\
     <div class='ocr_page'><span class='ocr_line'>The steamer reached the har-</span>\n\
     <span class='ocr_line'>bour at caf\u{e9} noon.</span></div></body></html>";
 
-/// A recognised page in XML.
+/// An OCR page in XML.
 const ALTO: &str = "<?xml version='1.0'?><alto xmlns='http://www.loc.gov/standards/alto/ns-v4#'>\
     <Description><fileName>Bob.tif</fileName></Description><Layout><Page><PrintSpace><TextBlock>\
     <TextLine><String CONTENT='steamer'/><SP/><String CONTENT='har-'/></TextLine><TextLine>\

@@ -180,7 +180,7 @@ fn a_bad_record_is_reported_with_its_place_and_the_others_are_added() {
 }
 
 #[test]
-fn a_line_beyond_the_limit_is_refused_and_its_neighbours_land() {
+fn a_line_beyond_the_limit_is_refused_and_its_neighbors_land() {
     let dir = Dir::new();
     let long = line("long", &words(9, 40_000), json!({}));
     let lines = line("a", &words(1, 60), json!({})) + &long + &line("b", &words(2, 60), json!({}));

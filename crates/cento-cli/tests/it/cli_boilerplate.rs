@@ -8,9 +8,9 @@ use crate::cli_join::jsons;
 use crate::common::run::Dir;
 use crate::common::words;
 
-/// Writes the hand-ins of a class: a sheet, and the own text of each student below it, which the
+/// Writes the submissions of a class: a sheet, and the own text of each student below it, which the
 /// second has of the first.
-fn hand_ins(dir: &Dir, students: u64) -> String {
+fn submissions(dir: &Dir, students: u64) -> String {
     let sheet = words(1, 80);
     for student in 0..students {
         let own = words(10 + student.max(1), 60);
@@ -25,7 +25,7 @@ fn hand_ins(dir: &Dir, students: u64) -> String {
 #[test]
 fn the_assignment_of_a_class_finds_itself() {
     let dir = Dir::new();
-    let sheet = hand_ins(&dir, 16);
+    let sheet = submissions(&dir, 16);
     dir.write("sheet.txt", &sheet);
     for by in ["file", "directory"] {
         let pairs = |boilerplate: &[&str]| {
@@ -43,7 +43,7 @@ fn the_assignment_of_a_class_finds_itself() {
                         16 different documents; `cento method boilerplate` shows them\n";
         assert_eq!(said, expected);
     }
-    // Written to a file, of files and of an index; and in grey in the report.
+    // Written to a file, of files and of an index; and in gray in the report.
     dir.json(&["add", "idx", "class"]);
     for (from, out) in [("class", "a.jsonl"), ("idx", "b.jsonl")] {
         let run = dir.run(&["method", "boilerplate", from, "--out", out]);
@@ -70,7 +70,7 @@ fn the_assignment_of_a_class_finds_itself() {
 #[test]
 fn a_small_class_has_no_boilerplate_of_its_own() {
     let dir = Dir::new();
-    hand_ins(&dir, 4);
+    submissions(&dir, 4);
     let auto = dir.run(&["pairs", "class", "-b", "auto"]);
     assert!(auto.out.lines().count() > 6, "{}", auto.out);
     let said = "cento: boilerplate: no passage is proposed, because there are only 4 different \
@@ -81,7 +81,7 @@ fn a_small_class_has_no_boilerplate_of_its_own() {
 #[test]
 fn boilerplate_is_not_found_where_the_documents_are_not_known() {
     let dir = Dir::new();
-    hand_ins(&dir, 5);
+    submissions(&dir, 5);
     dir.json(&["add", "--no-text", "idx", "class"]);
     let refused = |args: &[&str], said: &str| {
         let run = dir.run(args);

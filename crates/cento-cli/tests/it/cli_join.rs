@@ -460,15 +460,15 @@ fn copies_with_only_stop_fingerprints_are_found_and_stopping_is_reported() {
 #[test]
 fn boilerplate_is_subtracted() {
     let dir = Dir::new();
-    let licence = words(1, 300);
-    let with = |text: String| format!("{licence} {text}");
+    let license = words(1, 300);
+    let with = |text: String| format!("{license} {text}");
     let documents = [
         line("a", &with(words(2, 60)), json!({})),
         line("b", &with(words(3, 60)), json!({})),
         line("c", &with(words(2, 60)), json!({})),
     ];
     dir.write("corpus.jsonl", documents.concat());
-    dir.write("licence.txt", &licence);
+    dir.write("licence.txt", &license);
     dir.json(&["add", "idx", "corpus.jsonl"]);
     dir.json(&["add", "licences", "licence.txt"]);
     let args = ["pairs", "idx", "--format", "json", "--min-resemblance", "0.5"];
@@ -483,7 +483,7 @@ fn boilerplate_is_subtracted() {
         );
         assert!(answer["hits"][1]["overlap"].as_u64().unwrap_or(0) <= 2);
     }
-    let none = dir.run(&["search", "idx", "--text", &licence, "-b", "licence.txt"]);
+    let none = dir.run(&["search", "idx", "--text", &license, "-b", "licence.txt"]);
     assert_eq!(none.status, 1);
     assert_eq!(dir.run(&["pairs", "idx", "-b", "missing"]).status, 2);
 }

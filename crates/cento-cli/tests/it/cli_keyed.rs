@@ -103,7 +103,7 @@ fn a_key_that_is_no_secret_is_refused() {
     refused(&dir, &["create", "idx", "--key-file", "phrase"], "32 hexadecimal digits");
     refused(&dir, &["create", "idx", "--key-file", "missing"], "missing");
     let table = ["create", "idx", "--key-file", "key", "--scheme", "spotsigs"];
-    refused(&dir, &table, "recognises words");
+    refused(&dir, &table, "recognizes words");
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;

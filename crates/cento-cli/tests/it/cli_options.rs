@@ -85,7 +85,7 @@ fn colors_are_for_terminals_unless_they_are_asked_for() {
         (list, &[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")], false),
         // The user has the last word.
         (&["list", "idx", "--color", "always"], &[("NO_COLOR", "1")], true),
-        // Output for programs is without colours.
+        // Output for programs is without colors.
         (&["list", "idx", "--format", "json", "--color", "always"], &[], false),
         (&["list", "idx", "--format", "csv", "--color", "always"], &[], false),
         (&["pairs", "idx", "--out", "pairs.txt", "-q", "--color", "always"], &[], false),

@@ -293,7 +293,7 @@ fn two_files_are_compared_side_by_side() {
     let run = dir.run(&["compare", "a.txt", "b.txt"]);
     assert_eq!(run.status, 0);
     assert!(run.out.contains("; 1 passage\n") && run.out.contains(" | "), "{}", run.out);
-    assert!(!run.out.contains('\u{1b}'), "no colours where there is no terminal");
+    assert!(!run.out.contains('\u{1b}'), "no colors where there is no terminal");
     let json = dir.json(&["compare", "a.txt", "b.txt"]);
     assert_eq!((&json["a"], &json["b"]), (&json!("a.txt"), &json!("b.txt")));
     for name in ["overlap", "containment_of_a", "containment_of_b", "resemblance"] {
@@ -311,7 +311,7 @@ fn two_files_are_compared_side_by_side() {
     assert_eq!(dir.run(&["compare", "a.txt", "missing.txt"]).status, 2);
 }
 
-/// Sentences of two thousand made-up nouns, with small words of English between them.
+/// Sentences of two thousand synthetic nouns, with small words of English between them.
 fn sentences(seed: u64, count: u64) -> Vec<String> {
     let noun = |at: u64| {
         let word = cento::hash::mix64(seed * 1000 + at) % 2000;

@@ -428,13 +428,13 @@ fn records_stay_as_they_were() {
 #[test]
 fn boilerplate_makes_no_duplicates() {
     let dir = Dir::new();
-    let licence = words(9, 600);
-    let with = |seed| format!("{licence} {}", words(seed, 40));
+    let license = words(9, 600);
+    let with = |seed| format!("{license} {}", words(seed, 40));
     let texts = [with(1), with(2), with(1).replacen("w", "v", 1)];
     let documents: Vec<(String, String)> =
         texts.into_iter().enumerate().map(|(i, text)| (format!("d{i}"), text)).collect();
     dir.write("in.jsonl", jsonl(&documents));
-    dir.write("licence.txt", &licence);
+    dir.write("licence.txt", &license);
     let kept =
         |args: &[&str]| dir.run(&[&["dedup", "in.jsonl"], args].concat()).out.lines().count();
     assert_eq!(kept(&[]), 1);

@@ -1,4 +1,4 @@
-//! The real binary: families of old prints, where spellings and the ends of passages differ.
+//! The real binary: families of early printed books, where spellings and the ends of passages differ.
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ const ILIAD: &str = include_str!("editions/iliad.jsonl");
 const VULGATE: &str = include_str!("editions/vulgate.jsonl");
 const GENESIS: &str = include_str!("editions/genesis.jsonl");
 
-/// An index of old prints with these documents.
+/// An index of early printed books with these documents.
 fn prints(lines: &str) -> Dir {
     let dir = Dir::new();
     dir.write("in.jsonl", lines);

@@ -9,9 +9,10 @@ mod access;
 #[cfg(all(target_os = "linux", feature = "remote", feature = "serve"))]
 mod book;
 mod browser;
-mod browser_hand_ins;
+mod browser_submissions;
 mod browser_tables;
 mod census;
+mod classes;
 mod cli;
 mod cli_add;
 mod cli_boilerplate;
@@ -50,8 +51,6 @@ mod families;
 mod follow;
 mod forms;
 mod fuzz_replay;
-mod hand_in_names;
-mod hand_ins;
 #[cfg(feature = "tls")]
 mod https;
 mod intake;
@@ -72,6 +71,7 @@ mod presets;
 mod programs;
 mod readers;
 mod recovered;
+mod submission_names;
 // Without a feature the help lacks its verbs.
 #[cfg(all(feature = "remote", feature = "serve"))]
 mod reference;

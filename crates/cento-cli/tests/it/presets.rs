@@ -149,7 +149,7 @@ fn its_threshold_decides_about_near_duplicates_until_another_is_given() {
 }
 
 #[test]
-fn dedup_of_recognised_text_keeps_pages_that_share_an_item() {
+fn dedup_of_recognized_text_keeps_pages_that_share_an_item() {
     // Two pages of a newspaper with one sentence in common were near: the rest of one was lost.
     let words = |seed: usize| {
         let word =
@@ -428,7 +428,7 @@ fn a_comparison_uses_its_scheme_and_a_service_its_own() {
 }
 
 #[test]
-fn old_prints_are_found_by_modern_spelling_and_so_is_recognised_text() {
+fn old_prints_are_found_by_modern_spelling_and_so_is_recognized_text() {
     // Genesis 1 as printed in 1611 and in 1545, and with the spelling of today.
     let old = [
         "In the beginning God created the Heauen, and the Earth. And the earth was without forme, \

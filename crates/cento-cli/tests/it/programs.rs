@@ -48,7 +48,7 @@ fn kept(dir: &Dir, args: &[&str]) -> Vec<Value> {
 }
 
 #[test]
-fn hand_ins_without_a_name_of_the_language_are_read_wherever_they_go() {
+fn submissions_without_a_name_of_the_language_are_read_wherever_they_go() {
     let dir = Dir::new();
     for name in ["class/ann/main.txt", "class/bob/main.txt"] {
         dir.write(name, counting(ANN));

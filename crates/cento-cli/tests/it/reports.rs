@@ -353,12 +353,12 @@ fn pairs_of_files_have_headings_and_take_the_archive_of_a_platform() {
         ("Task 1/bob_18_file/deep/b.txt", copied.as_bytes()),
         ("Task 1/cat_19_file/c.txt", own.as_bytes()),
     ];
-    dir.write("hand-ins.zip", zip(&files));
-    let args = ["pairs", "hand-ins.zip", "--by", "directory", "--format", "json"];
+    dir.write("submissions.zip", zip(&files));
+    let args = ["pairs", "submissions.zip", "--by", "directory", "--format", "json"];
     let found = run(&dir, &args).json();
-    assert_eq!(found["a"], "hand-ins.zip/Task 1/ann_17_file");
-    assert_eq!(found["b"], "hand-ins.zip/Task 1/bob_18_file");
-    assert_eq!(found["files"][0]["b"], "hand-ins.zip/Task 1/bob_18_file/deep/b.txt");
+    assert_eq!(found["a"], "submissions.zip/Task 1/ann_17_file");
+    assert_eq!(found["b"], "submissions.zip/Task 1/bob_18_file");
+    assert_eq!(found["files"][0]["b"], "submissions.zip/Task 1/bob_18_file/deep/b.txt");
 }
 
 #[test]
@@ -366,11 +366,11 @@ fn a_handed_out_question_sheet_is_no_reuse() {
     let dir = Dir::new();
     let sheet = words(1, 130);
     dir.write("sheet.txt", &sheet);
-    let hand_in = |seed: u64| format!("{sheet}\n\n{}", words(seed, 80));
-    dir.write("hand-ins/ann.txt", hand_in(10));
-    dir.write("hand-ins/bob.txt", hand_in(20));
-    dir.write("cas.txt", format!("{} {}", hand_in(30), words(20, 40)));
-    assert_eq!(dir.run(&["add", "idx", "hand-ins"]).status, 0);
+    let submission = |seed: u64| format!("{sheet}\n\n{}", words(seed, 80));
+    dir.write("submissions/ann.txt", submission(10));
+    dir.write("submissions/bob.txt", submission(20));
+    dir.write("cas.txt", format!("{} {}", submission(30), words(20, 40)));
+    assert_eq!(dir.run(&["add", "idx", "submissions"]).status, 0);
     let report = |args: &[&str]| {
         let base = ["search", "idx", "cas.txt", "--report", "r.json", "--report", "r.html"];
         let ran = run(&dir, &[&base[..], args].concat());
@@ -383,7 +383,7 @@ fn a_handed_out_question_sheet_is_no_reuse() {
     let reused = found["reused"].as_f64().unwrap();
     assert!((reused - 1.0 / 3.0).abs() < 0.03, "{found}");
     let ids: Vec<_> = found["sources"].as_array().unwrap().iter().map(|s| &s["id"]).collect();
-    assert_eq!(ids, ["hand-ins/bob.txt"]);
+    assert_eq!(ids, ["submissions/bob.txt"]);
     let letters = sheet.bytes().filter(|byte| !byte.is_ascii_whitespace()).count();
     assert_eq!(found["excluded"]["boilerplate"], letters);
     assert!(read(&dir, "r.html").contains("Boilerplate</span>, shown so: "));
@@ -395,7 +395,8 @@ fn a_handed_out_question_sheet_is_no_reuse() {
     assert_eq!(read_json(&dir, "s.json")["documents"][0]["reused"], found["reused"]);
     assert!(service.stop());
     // And of pairs.
-    let args = ["pairs", "hand-ins", "cas.txt", "--boilerplate", "sheet.txt", "--report", "p.json"];
+    let args =
+        ["pairs", "submissions", "cas.txt", "--boilerplate", "sheet.txt", "--report", "p.json"];
     assert_eq!(run(&dir, &args).status, 0);
     let pairs = read_json(&dir, "p.json");
     assert_eq!(pairs["pairs"].as_array().unwrap().len(), 1, "{pairs}");

@@ -203,11 +203,11 @@ fn every_list_has_the_same_rows_as_csv_and_tsv_as_in_json() {
         fs::create_dir_all(dir.path(name).parent().unwrap()).unwrap();
         dir.write(name, format!("{} {}", words(1, 60), words(own, 30)));
     }
-    let licence = |at: u64| {
+    let license = |at: u64| {
         let text = format!("{} {}", words(20, 30), words(30 + at, 40));
         line(&format!("l{at}"), &text, json!({}))
     };
-    dir.write("repeated.jsonl", (0..5).map(licence).collect::<String>());
+    dir.write("repeated.jsonl", (0..5).map(license).collect::<String>());
     assert_eq!(dir.run(&["add", "repeated", "repeated.jsonl"]).status, 0);
     for (args, items) in LISTS {
         let run = |format: &str| {

@@ -1,4 +1,4 @@
-//! Unreadable inputs: bad entries of archives, files that are no text, empty texts, odd names.
+//! Unreadable inputs: bad enattempts of archives, files that are no text, empty texts, odd names.
 
 use crate::common::run::{Dir, Run, line};
 use crate::common::words;
@@ -202,7 +202,7 @@ fn empty_texts_are_counted_and_said() {
     assert!(run.err.contains("2 texts not compared"), "{}", run.err);
 }
 
-/// A name that would colour the terminal, change its title, and be shown backwards.
+/// A name that would color the terminal, change its title, and be shown backwards.
 const ODD: &str = "a\u{1b}[31m\u{1b}]0;title\u{7}\u{9b}2J\r\u{202e}txt.x";
 
 #[track_caller]

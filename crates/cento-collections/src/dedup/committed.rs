@@ -343,7 +343,7 @@ impl CommittedDocuments<'_> {
         let Some(least) = least.filter(|_| size.fingerprints > 0) else { return Ok(None) };
         let mut verification = verifier.begin();
         let mut reason = None;
-        for found in searcher.neighbours(keys, least, Some(NO_STOPS), None, Stop::NEVER)? {
+        for found in searcher.neighbors(keys, least, Some(NO_STOPS), None, Stop::NEVER)? {
             let of = || Ok(self.holder(at, snapshot.id(found.address)?));
             let other = verification.size(found)?;
             let overlap = found.with(size.fingerprints);
@@ -388,7 +388,7 @@ impl CommittedDocuments<'_> {
         let prefix = self.options.prefix(sampling, size, least);
         let mut reason = None;
         let admitted = |other| self.options.may_fit(sampling, [size, other]);
-        let found = recent.neighbours(from, own.keys(), (prefix, least), admitted);
+        let found = recent.neighbors(from, own.keys(), (prefix, least), admitted);
         for (number, other, shared) in found {
             let overlap = Overlap::new(shared, size.fingerprints, other.size.fingerprints);
             if !self.options.may_drop(sampling, overlap, [size, other.size])

@@ -127,7 +127,7 @@ impl RecentDocuments {
     /// `keys`, in the order of addition, with numbers and overlaps. Finds every document that has
     /// `needed` (at least 1) of the first `probed` keys among its indexed keys, and possibly more.
     /// Skips sizes that are not `admitted`.
-    pub fn neighbours(
+    pub fn neighbors(
         &self,
         from: usize,
         keys: &[u64],
@@ -249,7 +249,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn neighbours_are_those_of_brute_force(
+        fn neighbors_are_those_of_brute_force(
             documents in prop::collection::vec(prop::collection::btree_set(0u64..40, 0..25), 0..30),
             queries in prop::collection::vec(prop::collection::btree_set(0u64..40, 1..25), 1..5),
             tenths in 1u32..11,
@@ -301,17 +301,17 @@ mod tests {
                     found.into_iter().map(|(_, recent, o)| (recent.id.parse().unwrap(), o)).collect()
                 };
                 let all = documents.iter().map(&overlap).enumerate();
-                let found = ids(whole.neighbours(0, &keys, (both.prefix(sampling, own, least), least), |_| true));
+                let found = ids(whole.neighbors(0, &keys, (both.prefix(sampling, own, least), least), |_| true));
                 let expected: Vec<(usize, u32)> = all.clone().filter(|found| found.1 >= least).collect();
                 prop_assert_eq!(found, expected);
-                let mut found = ids(short.neighbours(0, &keys, (near.prefix(sampling, own, least), least), |_| true));
+                let mut found = ids(short.neighbors(0, &keys, (near.prefix(sampling, own, least), least), |_| true));
                 // Documents with a lower resemblance may be found or not.
                 let resembles = |&(i, o): &(usize, u32)| {
                     f64::from(o) / f64::from(own.fingerprints + documents[i].len() as u32 - o) >= near.min_resemblance.unwrap()
                 };
                 found.retain(resembles);
                 prop_assert_eq!(&found, &all.filter(resembles).collect::<Vec<_>>());
-                let mut late = ids(short.neighbours(7, &keys, (near.prefix(sampling, own, least), least), |_| true));
+                let mut late = ids(short.neighbors(7, &keys, (near.prefix(sampling, own, least), least), |_| true));
                 late.retain(resembles);
                 found.retain(|found| found.0 >= 7);
                 prop_assert_eq!(late, found);

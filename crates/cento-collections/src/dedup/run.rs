@@ -466,7 +466,7 @@ impl DedupRun {
         let (mut rest, mut kept) = (Rest::of(document), None);
         loop {
             let all = Prefix { probed: keys.len(), needed: 1 };
-            let mut recent = self.recent.neighbours(0, &keys, (all, 1), |_| true);
+            let mut recent = self.recent.neighbors(0, &keys, (all, 1), |_| true);
             let group = self.options.group(document);
             recent.retain(|(_, recent, _)| self.options.keeps(group, recent.group));
             let texts = committed.texts(sources, recent)?;

@@ -64,8 +64,8 @@ impl Edit {
             (Extent::Passage, Change::Words) => "passage",
             (Extent::Copy, Change::Rewritten) => "rewritten copy",
             (Extent::Passage, Change::Rewritten) => "rewritten passage",
-            (Extent::Copy, Change::Letters) => "recognised copy",
-            (Extent::Passage, Change::Letters) => "recognised passage",
+            (Extent::Copy, Change::Letters) => "recognized copy",
+            (Extent::Passage, Change::Letters) => "recognized passage",
             (Extent::Copy, Change::Names) => "renamed copy",
             (Extent::Passage, Change::Names) => "renamed passage",
         }

@@ -329,19 +329,19 @@ impl Store {
     /// When a file is damaged. [`Error::Cancelled`] soon after `stop`.
     pub fn sharing(&mut self, keys: &[u64], stop: &Stop) -> Result<Vec<(Arc<Entry>, u32)>> {
         let all = Some(MaxDf::Documents(u64::MAX));
-        let found = self.searcher.neighbours(keys, 1, all, None, stop)?;
+        let found = self.searcher.neighbors(keys, 1, all, None, stop)?;
         let mut sharing = Vec::with_capacity(found.len());
-        for neighbour in found {
-            let entry = match self.by_address.get(&neighbour.address) {
+        for neighbor in found {
+            let entry = match self.by_address.get(&neighbor.address) {
                 Some(entry) => entry.clone(),
                 None => {
-                    let name = self.searcher.snapshot().id(neighbour.address)?;
+                    let name = self.searcher.snapshot().id(neighbor.address)?;
                     let entry = self.get(&name).expect("each document of the store is a watch");
-                    self.by_address.insert(neighbour.address, entry.clone());
+                    self.by_address.insert(neighbor.address, entry.clone());
                     entry
                 }
             };
-            sharing.push((entry, neighbour.overlap));
+            sharing.push((entry, neighbor.overlap));
         }
         Ok(sharing)
     }

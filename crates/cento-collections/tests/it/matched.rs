@@ -68,7 +68,7 @@ fn a_range_of_fingerprints_counts_the_tokens_that_they_cover() {
 }
 
 /// The worksheet of an assignment, and two submissions with answers.
-fn hand_ins() -> (String, [String; 2]) {
+fn submissions() -> (String, [String; 2]) {
     let sheet = words(1, 130);
     let parts: Vec<&str> = sheet.split(' ').collect();
     let filled = |seed: u64| {
@@ -86,7 +86,7 @@ fn without(searcher: Searcher, text: &str) -> Searcher {
 #[test]
 fn boilerplate_makes_no_passage_and_no_matched_word() {
     for analyzer in ["words", "avtor(language=en)"] {
-        let (sheet, [honest, other]) = hand_ins();
+        let (sheet, [honest, other]) = submissions();
         let config = Config::new("winnow(k=3,w=4)", analyzer, true).unwrap();
         // This submission has the answers of another submission, and two words of its own.
         let copied = other.replace(&words(20, 60), &format!("{} again twice", words(20, 60)));
@@ -126,7 +126,7 @@ fn a_search_for_passages_is_exact_without_boilerplate_and_whatever_tokens_passag
         ("winnow(k=3,w=4)", "avtor(language=en)"),
         ("winnow(k=16,w=8)", "letters"),
     ] {
-        let (sheet, [honest, other]) = hand_ins();
+        let (sheet, [honest, other]) = submissions();
         let config = Config::new(scheme, analyzer, true).unwrap();
         let copied = other.replace(&words(20, 60), &format!("{} again twice", words(20, 60)));
         let documents = [("other", &other[..]), ("copied", &copied), ("honest", &honest)];
@@ -150,7 +150,7 @@ fn a_search_for_passages_is_exact_without_boilerplate_and_whatever_tokens_passag
 
 #[test]
 fn pairs_have_no_passage_in_boilerplate() {
-    let (sheet, [one, other]) = hand_ins();
+    let (sheet, [one, other]) = submissions();
     let shared = format!("{one} {}", words(30, 50));
     let documents = [("a", &shared[..]), ("b", &format!("{other} {}", words(30, 50)))];
     let searcher = without(index(crate::common::config(), &documents), &sheet);

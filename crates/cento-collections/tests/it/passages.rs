@@ -81,7 +81,7 @@ fn small_edits_do_not_cut_a_passage() {
 }
 
 #[test]
-fn unrelated_neighbours_are_not_merged() {
+fn unrelated_neighbors_are_not_merged() {
     let (one, other) = (words(1, 40), words(2, 40));
     let document = format!("{one} {} {other}", words(3, 300));
     let query = format!("{one} {other}");

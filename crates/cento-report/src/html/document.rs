@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::excerpt::{ExcerptSide, Excerpts, bytes};
 use super::names::ShortNames;
 use super::text::{VisibleText, Writer};
-use super::{colour, counted, linked, not_compared, not_compared_note, percent, warnings};
+use super::{color, counted, linked, not_compared, not_compared_note, percent, warnings};
 use crate::MORE_PASSAGES;
 use crate::reuse::{CountUnit, DocumentReport, ExcludedUnits, ReuseReport, Source};
 use cento::compare::shares::Share;
@@ -123,7 +123,7 @@ fn bar(document: &DocumentReport) -> Markup {
             rect.rest x="0" y="0" width="1000" height="16" {}
             @for source in &document.sources {
                 @let (from, to) = (place(0), place(source.share_in_report.part));
-                rect class=(colour(source.number)) data-n=(source.number) x=(from) y="0" width=(to - from) height="16" {}
+                rect class=(color(source.number)) data-n=(source.number) x=(from) y="0" width=(to - from) height="16" {}
             }
         }
     }
@@ -192,7 +192,7 @@ fn sources(id: &str, document: &DocumentReport, names: &ShortNames<'_>) -> Marku
                         td {
                             label {
                                 input.scripted type="checkbox" checked hidden aria-label={ "Count source " (source.number) };
-                                " " span class={ "badge " (colour(source.number)) } { (source.number) }
+                                " " span class={ "badge " (color(source.number)) } { (source.number) }
                             }
                         }
                         th scope="row" { (names.show(&source.id, source.link.as_deref())) }
@@ -262,7 +262,7 @@ fn text(id: &str, document: &DocumentReport, excerpts: &mut Excerpts) -> Markup 
             writer.out,
             "<mark class=\"{}\" id=\"{id}p{number}\" data-s=\"{}\" data-d=\"{source}\">\
              <a class=\"n\" href=\"#{id}s{source}\"{hidden}>{source}</a>",
-            colour(source),
+            color(source),
             names.join(" ")
         );
         writer.marked(&document.text, range, marks, "u");
@@ -299,15 +299,15 @@ fn card(id: &str, document: &DocumentReport, source: &Source, excerpts: &mut Exc
         let is_marked = found.is_some_and(|stretch| !stretch.sources.is_empty());
         is_marked.then(|| format!("#{id}p{number}"))
     };
-    let grey = document.stretches.iter().filter(|stretch| stretch.is_boilerplate);
-    let grey: Vec<_> = grey.map(|grey| (grey.range.start, grey.range.end)).collect();
-    let one = ExcerptSide { text: &document.text, name: "This document", boilerplate: &grey };
+    let gray = document.stretches.iter().filter(|stretch| stretch.is_boilerplate);
+    let gray: Vec<_> = gray.map(|gray| (gray.range.start, gray.range.end)).collect();
+    let one = ExcerptSide { text: &document.text, name: "This document", boilerplate: &gray };
     let other = source.text.as_ref();
     let other = other.map(|text| ExcerptSide { text, name: "Source", boilerplate: &[] });
     html! {
         section.card id={ (id) "s" (source.number) } {
             h4 {
-                span class={ "badge " (colour(source.number)) } { (source.number) } " "
+                span class={ "badge " (color(source.number)) } { (source.number) } " "
                 (linked(&source.id, source.link.as_deref()))
             }
             p {
@@ -343,7 +343,7 @@ mod tests {
     use crate::reuse::{Counting, MeasuredDocument};
 
     #[test]
-    fn a_part_that_goes_on_in_one_colour_has_one_number() {
+    fn a_part_that_goes_on_in_one_color_has_one_number() {
         let sources = vec![found("long", &[(0, 20)]), found("short", &[(5, 10)])];
         let document = report("aaaaa bbbbb ccccc ddddd", sources, &[]);
         let shown = text("d1", &document, &mut Excerpts::new(false)).into_string();
@@ -353,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn boilerplate_is_grey_and_its_share_is_shown() {
+    fn boilerplate_is_gray_and_its_share_is_shown() {
         let counting = Counting { boilerplate: vec![(0, 5)], ..Counting::default() };
         let (sources, name) = (vec![found("one", &[(6, 11)])], "essay".to_owned());
         let searched = MeasuredDocument {
@@ -372,7 +372,7 @@ mod tests {
         );
         let said = notes(&document).into_string();
         assert!(said.contains("50.0\u{a0}% of the document. It counts"), "{said}");
-        // The boilerplate is also grey beside its source, without marks.
+        // The boilerplate is also gray beside its source, without marks.
         let card = card("d1", &document, &document.sources[0], &mut Excerpts::new(false));
         let card = card.into_string();
         assert!(card.contains(r#"<span class="excluded boilerplate">sheet</span>"#), "{card}");

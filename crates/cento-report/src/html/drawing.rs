@@ -6,7 +6,7 @@ use std::f64::consts::TAU;
 use maud::{Markup, html};
 
 use super::text::plain;
-use super::{colour, count, percent};
+use super::{color, count, percent};
 use crate::graph::Cluster;
 use crate::number::rounded;
 use crate::pairs::{Member, PairEntry, PairsReport};
@@ -111,7 +111,7 @@ pub fn graph(report: &PairsReport) -> Markup {
                 @let (x, y) = places[&document.number];
                 g.node aria-hidden="true" {
                     title { (plain(&document.name)) }
-                    circle class=(colour(document.cluster)) cx=(at(x)) cy=(at(y)) r="15" {}
+                    circle class=(color(document.cluster)) cx=(at(x)) cy=(at(y)) r="15" {}
                     text x=(at(x)) y=(at(y + 5.0)) { (document.number) }
                 }
             }

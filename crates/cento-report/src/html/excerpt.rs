@@ -44,12 +44,12 @@ pub struct ExcerptSide<'a> {
 }
 
 impl ExcerptSide<'_> {
-    /// Writes a range of the text with marks. Boilerplate is grey and unmarked.
+    /// Writes a range of the text with marks. Boilerplate is gray and unmarked.
     fn write(&self, writer: &mut Writer<'_>, part: Range<usize>, (marks, tag): Marks<'_>) {
         let mut at = part.start;
         for &place in self.boilerplate {
-            let grey = bytes(place);
-            let (start, end) = (grey.start.max(at), grey.end.min(part.end));
+            let gray = bytes(place);
+            let (start, end) = (gray.start.max(at), gray.end.min(part.end));
             // A place from outside may be within a character.
             if start >= end || self.text.get(start..end).is_none() {
                 continue;

@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use super::names::ShortNames;
 use super::text::{VisibleText, plain};
 use super::timeline::{Point, timeline};
-use super::{colour, percent};
+use super::{color, percent};
 use crate::families::{FamiliesReport, Strip, StripSource};
 use crate::number::{count, counted, similarity};
 use cento_collections::TimeOrder;
@@ -81,9 +81,9 @@ fn overview(report: &FamiliesReport, names: &ShortNames<'_>) -> Markup {
 /// Draws a document by the sources of its parts.
 fn sources(strip: &Strip, names: &ShortNames<'_>) -> Markup {
     let sources = strip.sources();
-    let colour_of = |source: &str, relation: DateRelation| {
+    let color_of = |source: &str, relation: DateRelation| {
         let is_it = |found: &StripSource<'_>| (found.0, found.2) == (source, relation);
-        source_colour(sources.iter().position(is_it).map_or(0, |at| at + 1), relation)
+        source_color(sources.iter().position(is_it).map_or(0, |at| at + 1), relation)
     };
     let size = strip.size.max(1) as u64;
     let place = |byte: u32| u64::from(byte) * 1000 / size;
@@ -102,13 +102,13 @@ fn sources(strip: &Strip, names: &ShortNames<'_>) -> Markup {
                     ", " (percent(untold * 1000 / size))
                     " in documents that dates do not tell to be earlier or later"
                 }
-                ". From left to right the strip is the text; a part has the colour of the first document that carries "
-                "it. What only later documents carry too is grey: it is its own."
+                ". From left to right the strip is the text; a part has the color of the first document that carries "
+                "it. What only later documents carry too is gray: it is its own."
             }
             svg.bar viewBox="0 0 1000 16" preserveAspectRatio="none" role="img" aria-label="Sources by place" {
                 rect.rest x="0" y="0" width="1000" height="16" {}
                 @for part in &strip.parts {
-                    rect class=(colour_of(&part.source, part.relation)) x=(place(part.start)) y="0" width=((place(part.end) - place(part.start)).max(1)) height="16" {
+                    rect class=(color_of(&part.source, part.relation)) x=(place(part.start)) y="0" width=((place(part.end) - place(part.start)).max(1)) height="16" {
                         title { (plain(&part.source)) }
                     }
                 }
@@ -119,7 +119,7 @@ fn sources(strip: &Strip, names: &ShortNames<'_>) -> Markup {
                     th scope="col" { "Relation" } th.number scope="col" { "Share" } th scope="col" { "Families" }
                 } }
                 tbody { @for (at, (id, date, relation, bytes)) in sources.iter().enumerate() { tr {
-                    td.number { span class={ "badge " (source_colour(at + 1, *relation)) } { (at + 1) } }
+                    td.number { span class={ "badge " (source_color(at + 1, *relation)) } { (at + 1) } }
                     th scope="row" { (names.show(id, None)) }
                     td { (VisibleText(date.unwrap_or_default())) }
                     td { (relation_word(*relation)) }
@@ -133,10 +133,10 @@ fn sources(strip: &Strip, names: &ShortNames<'_>) -> Markup {
 
 /// Returns the class of a source by its number from 1. A part that only later documents also carry
 /// has no source, because it is the document's own.
-fn source_colour(number: usize, relation: DateRelation) -> String {
+fn source_color(number: usize, relation: DateRelation) -> String {
     match relation {
         DateRelation::Later => "own".to_owned(),
-        _ => colour(number),
+        _ => color(number),
     }
 }
 
@@ -189,7 +189,7 @@ fn card(family: &Family, names: &ShortNames<'_>) -> Markup {
                         td { (VisibleText(carrier.date.as_deref().unwrap_or("\u{2013}"))) }
                         th scope="row" { (names.show(&carrier.id, None)) }
                         td { (where_it_is(carrier)) }
-                        td.number { span class={ "badge " (colour(carrier.version as usize)) } { (carrier.version) } }
+                        td.number { span class={ "badge " (color(carrier.version as usize)) } { (carrier.version) } }
                         td.number {
                             @if let Some(nearest) = carrier.nearest { (nearest) }
                             @if !is_certain(carrier) { "?" }
@@ -258,7 +258,7 @@ fn points(carriers: &[Carrier]) -> Vec<Point> {
             time: carrier.time,
             number: None,
             lane: carrier.version as usize - 1,
-            colour: carrier.version as usize,
+            color: carrier.version as usize,
             title: format!("{}, {date}, version {}", carrier.id, carrier.version),
             date: if date.is_empty() { carrier.id.chars().take(12).collect() } else { date },
             from: carrier

@@ -103,7 +103,7 @@ fn points(tree: &[Descent]) -> Vec<Point> {
             time: row.time,
             number: (tree.len() <= NUMBERED_MAX).then_some(at + 1),
             lane,
-            colour: lane + 1,
+            color: lane + 1,
             title: format!("{}, {}, {shown}", at + 1, row.id),
             date: if date.is_empty() { row.id.chars().take(12).collect() } else { date },
             from,
@@ -141,7 +141,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_document_without_a_date_is_drawn_between_its_neighbours() {
+    fn a_document_without_a_date_is_drawn_between_its_neighbors() {
         let row = |id: &str, ancestor: Option<&str>, time: Option<f64>| -> Descent {
             serde_json::from_value(serde_json::json!({
                 "tree": 1, "depth": 0, "id": id, "tokens": 9, "ancestor": ancestor, "time": time,

@@ -37,7 +37,7 @@ const SCRIPT: &str = include_str!("report.js");
 const STYLE_SHA256: &str = "7NAoVbLI5X4NF4BqYTpwEHuIW01hJqMFG/NSVRkrctg=";
 const SCRIPT_SHA256: &str = "MaUTt3ubhOTwDR3WoAnOmbNsaZxUC8RJzZxKREPpom8=";
 
-const COLOURS: usize = 12;
+const COLORS: usize = 12;
 
 impl ReuseReport {
     /// Writes the report as one HTML file.
@@ -178,8 +178,8 @@ fn percent(thousandths: u64) -> String {
 }
 
 /// Returns the class of a source or a cluster by its number from 1.
-fn colour(number: usize) -> String {
-    format!("c{}", number % COLOURS)
+fn color(number: usize) -> String {
+    format!("c{}", number % COLORS)
 }
 
 /// Shows an id, as a link if the id is an address.

@@ -8,7 +8,7 @@ use super::drawing::{self, GRAPH_DOCUMENTS_MAX, MATRIX_DOCUMENTS_MAX, thousandth
 use super::excerpt::{ExcerptSide, Excerpts};
 use super::names::ShortNames;
 use super::text::VisibleText;
-use super::{colour, count, counted, linked, not_compared, not_compared_note, percent, warnings};
+use super::{color, count, counted, linked, not_compared, not_compared_note, percent, warnings};
 use crate::MORE_PASSAGES;
 use crate::number::shown_of;
 use crate::pairs::{Member, PairEntry, PairsReport};
@@ -223,14 +223,14 @@ fn words(report: &PairsReport) -> &'static str {
 /// Shows a document with its number in the color of its cluster.
 fn named(document: &Member) -> Markup {
     html! {
-        span class={ "badge " (colour(document.cluster)) } { (document.number) } " "
+        span class={ "badge " (color(document.cluster)) } { (document.number) } " "
         (linked(&document.name, document.link.as_deref()))
     }
 }
 
 fn short(document: &Member, names: &ShortNames<'_>) -> Markup {
     html! {
-        span class={ "badge " (colour(document.cluster)) } { (document.number) } " "
+        span class={ "badge " (color(document.cluster)) } { (document.number) } " "
         (names.show(&document.name, document.link.as_deref()))
     }
 }
@@ -274,7 +274,7 @@ fn grouped(documents: &[&Member], names: &ShortNames<'_>) -> Markup {
     let Some(group) = &documents[0].group else { return short(documents[0], names) };
     html! {
         @for document in documents {
-            span class={ "badge " (colour(document.cluster)) } { (document.number) } " "
+            span class={ "badge " (color(document.cluster)) } { (document.number) } " "
         }
         bdi { (VisibleText(group)) }
     }

@@ -74,7 +74,7 @@ for (const section of document.querySelectorAll(".reuse")) {
     link: mark.firstElementChild,
     sources: mark.dataset.s.split(" ").map(Number),
   }));
-  const colours = 12;
+  const colors = 12;
   const place = (bytes) => (total === 0 ? 0 : Math.floor((bytes * 1000 + Math.floor(total / 2)) / total));
   // Only 1 is shown as all, and only 0 as nothing.
   const thousandths = (bytes) => {
@@ -122,7 +122,7 @@ for (const section of document.querySelectorAll(".reuse")) {
     for (const { mark, link, sources } of marks) {
       const owner = sources.find((source) => ticked.has(source)) ?? 0;
       const goesOn = before !== null && mark.previousSibling === before && last === owner;
-      mark.className = owner === 0 ? "off" : `c${owner % colours}`;
+      mark.className = owner === 0 ? "off" : `c${owner % colors}`;
       mark.classList.toggle("other", owner !== Number(mark.dataset.d));
       link.hidden = owner === 0 || goesOn;
       link.textContent = owner;

@@ -20,7 +20,7 @@ fn the_policy_allows_the_style_and_the_script_of_the_page() {
     assert_eq!(hash(SCRIPT), SCRIPT_SHA256, "put the left one into html/mod.rs");
     // Neither file may contain the end of its element.
     assert!(!STYLE.contains("</") && !SCRIPT.contains("</"));
-    assert!(SCRIPT.contains(&format!("const colours = {COLOURS};")));
+    assert!(SCRIPT.contains(&format!("const colors = {COLORS};")));
 }
 
 /// A page as a browser reads it: its elements with their attributes, and the text.

@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::colour;
+use super::color;
 use super::text::plain;
 
 /// The size of a drawing, and the margins of its area.
@@ -33,7 +33,7 @@ pub struct Point {
     /// The lane, from 0 on.
     pub lane: usize,
     /// The number of the color.
-    pub colour: usize,
+    pub color: usize,
     /// The name, shown when a reader points at the point.
     pub title: String,
     /// The date, shown below the time axis for the first and the last point.
@@ -90,7 +90,7 @@ pub fn timeline(label: &str, points: &[Point]) -> Markup {
             @for (at, point) in points.iter().enumerate() {
                 g {
                     title { (plain(&point.title)) }
-                    circle class=(colour(point.colour)) cx=(place(x(at))) cy=(place(y(at))) r=(place(radius)) {}
+                    circle class=(color(point.color)) cx=(place(x(at))) cy=(place(y(at))) r=(place(radius)) {}
                     @if let Some(number) = point.number.filter(|_| lane == LANE) {
                         text x=(place(x(at))) y=(place(y(at) + 4.5)) { (number) }
                     }

@@ -133,13 +133,13 @@ fn boilerplate_does_not_count() {
     assert_eq!((boilerplate, quotations, report.unit), (4, 4, CountUnit::Characters));
     assert_eq!((report.size, report.reused.part), (8, 4));
     assert_eq!((report.sources.len(), report.without_passages), (1, 1));
-    let grey: Vec<_> = report
+    let gray: Vec<_> = report
         .stretches
         .iter()
         .filter(|part| part.is_excluded)
         .map(|part| (part.range.clone(), part.is_boilerplate))
         .collect();
-    assert_eq!(grey, [(0..4, true), (10..16, false)]);
+    assert_eq!(gray, [(0..4, true), (10..16, false)]);
 }
 
 #[test]
@@ -195,7 +195,7 @@ proptest! {
             .collect();
         let is_within = |byte: usize, p: &(u32, u32)| (p.0 as usize..p.1 as usize).contains(&byte);
         let places = |source: &Source| &passages[source.id.parse::<usize>().unwrap()];
-        let colours = |source: &Source, byte: usize| {
+        let colors = |source: &Source, byte: usize| {
             let counting = places(source).iter().filter(|place| {
                 let parts = if is_in_part { parts(place) } else { vec![**place] };
                 parts.iter().any(|p| (p.0..p.1).any(|byte| counts[byte as usize]))
@@ -230,7 +230,7 @@ proptest! {
             let bytes = part.range.start as usize..end as usize;
             for byte in bytes.filter(|&byte| counts[byte]) {
                 let having: Vec<u32> = (0..report.sources.len())
-                    .filter(|&n| colours(&report.sources[n], byte))
+                    .filter(|&n| colors(&report.sources[n], byte))
                     .map(|n| n as u32)
                     .collect();
                 let named: Vec<u32> = part.sources.iter().map(|found| found.0).collect();

@@ -1,12 +1,12 @@
 // Places files on the plane so that their distances are close to the wanted ones.
 //
 // Hill climbing: from several starts, each on a circle in another order, every vertex is moved to where
-// its neighbours want it until that gains nothing more (stress majorisation), and the arrangement with
+// its neighbors want it until that gains nothing more (stress majorisation), and the arrangement with
 // the least stress is taken. Nothing is random, so the same files are always at the same places.
 
 const STEPS_MAX = 400;
 const STRIDES = [1, 2, 3, 5];
-/** The distance of the centres of identical files, which must remain distinguishable and have an edge. */
+/** The distance of the centers of identical files, which must remain distinguishable and have an edge. */
 const DISTANCE_MIN = 32;
 /** Less would be drawn off every screen. */
 const SIMILARITY_MIN = 1e-4;
@@ -158,28 +158,28 @@ function moveToWish(places, a, wanted) {
  * it is so short that names have more room at its sides.
  */
 function turned(places, width) {
-  const centre = {
+  const center = {
     x: places.reduce((sum, { x }) => sum + x, 0) / places.length,
     y: places.reduce((sum, { y }) => sum + y, 0) / places.length,
   };
   let [xx, xy, yy] = [0, 0, 0];
   for (const { x, y } of places) {
-    xx += (x - centre.x) ** 2;
-    xy += (x - centre.x) * (y - centre.y);
-    yy += (y - centre.y) ** 2;
+    xx += (x - center.x) ** 2;
+    xy += (x - center.x) * (y - center.y);
+    yy += (y - center.y) ** 2;
   }
   const angle = -Math.atan2(2 * xy, xx - yy) / 2;
-  const level = rotated(places, centre, angle);
+  const level = rotated(places, center, angle);
   const xs = level.map(({ x }) => x);
   const extent = Math.max(...xs) - Math.min(...xs);
   const stands = extent < SHORT || extent + NAMES_WIDTH > width;
-  return stands ? rotated(places, centre, angle + Math.PI / 2) : level;
+  return stands ? rotated(places, center, angle + Math.PI / 2) : level;
 }
 
-function rotated(places, centre, angle) {
+function rotated(places, center, angle) {
   const [cos, sin] = [Math.cos(angle), Math.sin(angle)];
   return places.map(({ x, y }) => ({
-    x: (x - centre.x) * cos - (y - centre.y) * sin,
-    y: (x - centre.x) * sin + (y - centre.y) * cos,
+    x: (x - center.x) * cos - (y - center.y) * sin,
+    y: (x - center.x) * sin + (y - center.y) * cos,
   }));
 }

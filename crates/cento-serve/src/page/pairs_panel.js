@@ -3,7 +3,7 @@
 import { post, postForFile, storedDocument } from "./api.js";
 import { byId, count, counted, make, saveFile } from "./dom.js";
 import { Chooser, leftOut, readDocuments, warned, warningsOf } from "./files.js";
-import { bodyOf, chosenUnit, fileHandIns, groupFiles, setUpUnit, showSources, unitSaid, withTerm } from "./hand_ins.js";
+import { bodyOf, chosenUnit, fileSubmissions, groupFiles, setUpUnit, showSources, unitSaid, withTerm } from "./submissions.js";
 import { PairsView, pairColumns } from "./pairs.js";
 import { clearSides, showSides } from "./sides.js";
 import { makeLatest, makeTask } from "./task.js";
@@ -48,11 +48,11 @@ export function setUpPairs(afterwards) {
     file(async (task) => {
       const term = byId("pairs-term").value.trim();
       if (!term) {
-        byId("pairs-file-status").textContent = "Enter the term above, so that the hand-ins of each year have names of their own.";
+        byId("pairs-file-status").textContent = "Enter the term above, so that the submissions of each year have names of their own.";
         byId("pairs-term").focus();
         return;
       }
-      const added = await fileHandIns(read.documents, term, task);
+      const added = await fileSubmissions(read.documents, term, task);
       byId("pairs-file-status").textContent = added;
       await afterwards();
     });
@@ -125,7 +125,7 @@ function hideAll() {
   clearSides(byId("pairs-side-by-side"));
 }
 
-/** The pairs that are shown unless the reader says otherwise: of hand-ins, whose text is counted by them, more. */
+/** The pairs that are shown unless the reader says otherwise: of submissions, whose text is counted by them, more. */
 const PAIRS_DEFAULT = 20;
 const HAND_IN_PAIRS_DEFAULT = 200;
 
@@ -152,7 +152,7 @@ function request(documents) {
 async function compareRead(view, { signal, say }) {
   const { notRead, by } = read;
   const documents = withTerm(read.documents, byId("pairs-term").value.trim());
-  say(`Comparing ${count(documents.length)} ${by === "file" ? "files" : "hand-ins"}.`);
+  say(`Comparing ${count(documents.length)} ${by === "file" ? "files" : "submissions"}.`);
   shown = request(documents);
   const answer = await post("v1/pairs", { ...shown, propose_boilerplate: SHARE }, signal);
   const pairs = withVertices(answer, documents);
@@ -178,14 +178,14 @@ async function compareRead(view, { signal, say }) {
 /** How many documents were compared, and with what, as sentences. */
 function said({ left_out: alone = [], earlier_versions: earlier = [], more, total }, documents, pairs) {
   const compared = count(documents.length - alone.length);
-  const what = read.by === "file" ? "files" : "hand-ins";
+  const what = read.by === "file" ? "files" : "submissions";
   const found = pairs.length === 0
     ? `None of the ${compared} ${what} shares a run of words with another.`
     : `${compared} ${what} were compared.`;
   const others = shown.against_index ? " Those of the index are not compared with each other." : "";
   const left = earlier.length === 0
     ? ""
-    : ` Of ${counted(earlier.length, "hand-in")} the index has an earlier version, which is left out.`;
+    : ` Of ${counted(earlier.length, "submission")} the index has an earlier version, which is left out.`;
   const cut = more ? ` ${count(pairs.length)} of ${count(total)} pairs shown; raise the maximum to see more.` : "";
   return `${found}${others}${left}${cut}`;
 }
@@ -193,14 +193,14 @@ function said({ left_out: alone = [], earlier_versions: earlier = [], more, tota
 /** The pairs of an answer, with what is known of both documents. */
 function withVertices({ pairs, boilerplate = [] }, documents) {
   const key = (id, index) => JSON.stringify([id, index ?? null]);
-  const grey = new Map(boilerplate.map(({ id, index, ranges }) => [key(id, index), ranges]));
+  const gray = new Map(boilerplate.map(({ id, index, ranges }) => [key(id, index), ranges]));
   const own = new Map(documents.map((document) => [document.id, document]));
   const vertices = new Map();
   const vertex = (id, index) => {
     const name = index ? `${id} in ${index}` : id;
     if (!vertices.has(name)) {
       const known = index ? { kind: "registered", stored: id } : { kind: "file", ...own.get(id) };
-      vertices.set(name, { ...known, name, boilerplate: grey.get(key(id, index)) });
+      vertices.set(name, { ...known, name, boilerplate: gray.get(key(id, index)) });
     }
     return vertices.get(name);
   };
@@ -223,7 +223,7 @@ function showProposals(proposed) {
     make("div", { class: "proposal" },
       make("label", { class: "check" },
         make("input", { type: "checkbox", checked: read.accepted.has(text), onchange: (event) => decide(text, event.target.checked) }),
-        ` In ${count(documents)} of ${count(of_documents)} ${read.by === "file" ? "files" : "hand-ins"}, ${counted(tokens, "word")}`),
+        ` In ${count(documents)} of ${count(of_documents)} ${read.by === "file" ? "files" : "submissions"}, ${counted(tokens, "word")}`),
       make("details", {},
         make("summary", {}, text.length > 80 ? `${text.slice(0, 80)}\u2026` : text),
         make("blockquote", {}, text)))));

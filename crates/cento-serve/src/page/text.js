@@ -4,7 +4,7 @@
 
 import { count, make } from "./dom.js";
 
-const COLOURS = 8;
+const COLORS = 8;
 
 /** Of each offset in bytes the index in UTF-16 units; an offset within a character is that of its start. */
 export function indicesOfBytes(text, offsets) {
@@ -89,9 +89,9 @@ export function shareInPassages(text, passages, words) {
   return found / Math.max(size(text), 1);
 }
 
-/** The class of a passage's colour. */
-export function colourClass(number) {
-  return `p${(number - 1) % COLOURS}`;
+/** The class of a passage's color. */
+export function colorClass(number) {
+  return `p${(number - 1) % COLORS}`;
 }
 
 function listed(numbers) {
@@ -121,11 +121,11 @@ export function underlined(text, start, end, changed) {
   return nodes;
 }
 
-/** The same, with what is boilerplate in grey. */
-function greyed(text, start, end, changed, grey) {
+/** The same, with what is boilerplate in gray. */
+function grayed(text, start, end, changed, gray) {
   const nodes = [];
   let at = start;
-  for (const range of grey) {
+  for (const range of gray) {
     const [from, to] = [Math.max(range.start, start), Math.min(range.end, end)];
     if (from >= to) continue;
     nodes.push(...underlined(text, at, from, changed));
@@ -140,30 +140,30 @@ function greyed(text, start, end, changed, grey) {
  * The nodes of a text with its passages marked. `marks` is filled with the marks of each passage, by
  * number. The text content of the nodes is the text: numbers of passages are shown by the style sheet,
  * so that a copied passage contains nothing else. `changed` are ranges in UTF-16 units, in order, whose
- * words the counterpart of a passage does not have; `boilerplate` are ranges in bytes, which are grey;
+ * words the counterpart of a passage does not have; `boilerplate` are ranges in bytes, which are gray;
  * `parts` are `{ name, start }` in bytes, whose names are shown by the style sheet too.
  */
 export function markedText(text, ranges, marks, { changed = [], boilerplate = [], parts = [] } = {}) {
   const indices = indicesOfBytes(text, boilerplate.flat());
-  const grey = boilerplate.map((range) => ({ start: indices.get(range[0]), end: indices.get(range[1]) }));
+  const gray = boilerplate.map((range) => ({ start: indices.get(range[0]), end: indices.get(range[1]) }));
   const starts = indicesOfBytes(text, parts.map((part) => part.start));
   const named = new Map(parts.map((part) => [starts.get(part.start), part.name]));
   const nodes = document.createDocumentFragment();
   for (const { start, end, passages, starting } of segments(text, ranges, [...named.keys()])) {
     if (named.has(start)) nodes.append(make("span", { class: "part", "data-name": named.get(start), role: "heading", "aria-level": 4, "aria-label": named.get(start) }));
     if (passages.length === 0) {
-      nodes.append(...greyed(text, start, end, [], grey));
+      nodes.append(...grayed(text, start, end, [], gray));
       continue;
     }
     const innermost = passages.at(-1);
     const mark = make("mark", {
-      class: `passage ${colourClass(innermost)}${passages.length > 1 ? " overlapping" : ""}`,
+      class: `passage ${colorClass(innermost)}${passages.length > 1 ? " overlapping" : ""}`,
       "data-passage": innermost,
       "data-passages": passages.join(" "),
       "data-number": starting.length > 0 && starting.join(" "),
       tabindex: starting.length > 0 && "0",
       title: listed(passages),
-    }, ...greyed(text, start, end, changed, grey));
+    }, ...grayed(text, start, end, changed, gray));
     for (const number of passages) {
       if (!marks.has(number)) marks.set(number, []);
       marks.get(number).push(mark);

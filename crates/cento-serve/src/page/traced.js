@@ -37,7 +37,7 @@ export function showTraced(root, { title, text }, trace, onCarrier) {
     make("h2", {}, "Where the text comes from"),
     make("p", { class: "hint", id: "traced-hint" },
       "Point at a marked part, or reach it with Tab, to see the documents that have it. A click keeps it chosen. "
-      + "Grey parts are common: more than half of all documents have them."),
+      + "Gray parts are common: more than half of all documents have them."),
     make("div", { class: "traced" }, box, panel),
   );
   choose(view, 1);

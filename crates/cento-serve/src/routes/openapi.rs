@@ -520,7 +520,7 @@ mod tests {
     }
 
     #[test]
-    fn every_route_names_its_security_and_the_licence_its_identifier() {
+    fn every_route_names_its_security_and_the_license_its_identifier() {
         let document = document();
         assert_eq!(document["info"]["license"]["identifier"], "MIT OR Apache-2.0");
         for (path, operations) in document["paths"].as_object().unwrap() {

@@ -28,7 +28,7 @@ const FILES: [(&str, &str, &str); 20] = [
     ("/page/dom.js", SCRIPT, include_str!("../page/dom.js")),
     ("/page/files.js", SCRIPT, include_str!("../page/files.js")),
     ("/page/graph.js", SCRIPT, include_str!("../page/graph.js")),
-    ("/page/hand_ins.js", SCRIPT, include_str!("../page/hand_ins.js")),
+    ("/page/submissions.js", SCRIPT, include_str!("../page/submissions.js")),
     ("/page/layout.js", SCRIPT, include_str!("../page/layout.js")),
     ("/page/pairs.js", SCRIPT, include_str!("../page/pairs.js")),
     ("/page/pairs_panel.js", SCRIPT, include_str!("../page/pairs_panel.js")),

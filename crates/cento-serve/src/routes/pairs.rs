@@ -25,9 +25,9 @@ use cento_api::http::{
     NotRead, PairsReportRequest, PairsRequest, PairsResponse,
 };
 use cento_api::{RepeatedPassage, Sources};
-use cento_collections::hand_ins::{ComparedHandIns, HandIns};
 use cento_collections::most_similar::MostSimilar;
 use cento_collections::pairs::PairOptions;
+use cento_collections::submissions::{ComparedSubmissions, Submissions};
 use cento_report::{DescribedPairs, NotCompared, PairsReport, Run, SYMMETRIC_MEASURE};
 
 /// Compare a few documents with each other.
@@ -316,25 +316,26 @@ impl ComparedFiles {
         stop.check()?;
         writer.finish()?;
         options.passages |= finds_passages;
-        let hand_ins = HandIns::new(&index.snapshot()?, &options).without(Some(ignored));
-        let mut hand_ins = hand_ins
+        let submissions = Submissions::new(&index.snapshot()?, &options).without(Some(ignored));
+        let mut submissions = submissions
             .threads(threads)
             .stop(stop)
             .memory(memory::room(&app.memory, memory.as_ref()))
             .with_sources(request.sources);
         let mut proposed = Vec::new();
         if let Some(share) = share {
-            let found = hand_ins.repeated_passages(share)?;
+            let found = submissions.repeated_passages(share)?;
             if is_accepted {
-                hand_ins = hand_ins.without_repeated(&found)?;
+                submissions = submissions.without_repeated(&found)?;
             }
             proposed = found.passages;
         }
         if let Some(known) = known {
-            hand_ins = hand_ins.against(known, INDEX)?;
+            submissions = submissions.against(known, INDEX)?;
         }
-        let earlier_versions = hand_ins.earlier_versions().to_vec();
-        let ComparedHandIns { searcher, most_similar: found, sources, .. } = hand_ins.compare()?;
+        let earlier_versions = submissions.earlier_versions().to_vec();
+        let ComparedSubmissions { searcher, most_similar: found, sources, .. } =
+            submissions.compare()?;
         Ok(ComparedFiles { searcher, found, proposed, sources, earlier_versions, memory })
     }
 }

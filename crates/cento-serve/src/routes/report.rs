@@ -22,7 +22,7 @@ use cento_report::{IndexState, MeasuredDocument, PartedText, ReuseReport, Run, w
 /// Report how much of a document is reused, with the sources and the places.
 ///
 /// The answer is one self-contained HTML file: numbered sources with shares, the text in their
-/// colours, each passage beside its source.
+/// colors, each passage beside its source.
 #[cfg_attr(test, utoipa::path(
     post,
     path = "/v1/report",

@@ -19,7 +19,7 @@ fn file<'a>(name: &'a str, bytes: &'a [u8]) -> FileBody<'a> {
 }
 
 /// A folder of submissions, packed by a learning platform.
-fn hand_ins() -> Vec<u8> {
+fn submissions() -> Vec<u8> {
     let page = format!("<!doctype html><p>{} {}</p>", words(1, 80), words(7, 20));
     zip(&[
         ("ann/essay.html", page.as_bytes()),
@@ -39,7 +39,7 @@ fn files_become_texts() {
     let dir = indexed();
     let service = Service::start(&dir);
     let client = service.client();
-    let archive = hand_ins();
+    let archive = submissions();
     let files = [file("in.zip", &archive), file("x.csv", b"id,text\nr1,row one\nr2,row two\n")];
     let texts = client.texts(&files).unwrap();
     let ids: Vec<&str> = texts.documents.iter().map(|found| found.id.as_str()).collect();
@@ -55,7 +55,7 @@ fn files_are_searched_for() {
     let dir = indexed();
     let service = Service::start(&dir);
     let client = service.client();
-    let archive = hand_ins();
+    let archive = submissions();
     // The documents `a` and `b` of the index have the same words.
     let request = SearchRequest {
         thresholds: Thresholds::default().min_containment(0.5),
@@ -85,7 +85,7 @@ fn files_are_added() {
     let dir = indexed();
     let service = Service::start(&dir);
     let client = service.client();
-    let archive = hand_ins();
+    let archive = submissions();
     let files = [file("in.zip", &archive), file("x.csv", b"id,text\nr1,row one\nr2,row two\n")];
     let added = client.add_files(&files, Commit::Wait).unwrap();
     assert_eq!((added.report.added, added.committed), (5, true));
@@ -218,7 +218,7 @@ fn pairs_are_found_among_files() {
     let dir = indexed();
     let service = Service::start(&dir);
     let client = service.client();
-    let archive = hand_ins();
+    let archive = submissions();
     let files = [file("in.zip", &archive)];
     let request: PairsRequest = serde_json::from_value(json!({"documents": []})).unwrap();
     let pairs = client.pairs_of_files(&files, &request).unwrap();

@@ -62,7 +62,7 @@ struct GroupLook {
     /// The group is a table of the header, not text.
     is_table: bool,
     /// The group is the table of colors.
-    is_colours: bool,
+    is_colors: bool,
 }
 
 /// Returns the visible text of an RTF document.
@@ -92,11 +92,11 @@ struct RtfFilter {
     /// The looks of the text around the open groups.
     around: Vec<GroupLook>,
     /// Red, green and blue of the current color, and the number of the color.
-    colour: [i32; 3],
-    colours: i32,
+    color: [i32; 3],
+    colors: i32,
     white: HashSet<i32>,
-    /// Whether cells of the open row are coloured.
-    is_row_coloured: bool,
+    /// Whether cells of the open row are colored.
+    is_row_colored: bool,
 }
 
 impl RtfFilter {
@@ -119,11 +119,11 @@ impl RtfFilter {
             [b'\\', b'~' | b'\n' | b'\r', ..] => self.text(&rest[..2], 0),
             [b'\\', _, ..] => self.text(&rest[..2], 1),
             [b'\n' | b'\r', ..] => self.keep(&rest[..1]),
-            [b';', ..] if self.look.is_colours => {
-                if self.colour.iter().all(|part| *part >= LIGHT) {
-                    self.white.insert(self.colours);
+            [b';', ..] if self.look.is_colors => {
+                if self.color.iter().all(|part| *part >= LIGHT) {
+                    self.white.insert(self.colors);
                 }
-                (self.colour, self.colours) = ([0; 3], self.colours.saturating_add(1));
+                (self.color, self.colors) = ([0; 3], self.colors.saturating_add(1));
                 self.keep(&rest[..1])
             }
             [b' ', ..] => self.text(&rest[..1], 0),
@@ -153,7 +153,7 @@ impl RtfFilter {
     fn text(&mut self, bytes: &[u8], characters: usize) -> usize {
         let GroupLook { is_deleted, vanishes, is_small, is_white, is_behind, is_table, .. } =
             self.look;
-        let is_lost_in_white = is_white && !is_behind && !self.is_row_coloured;
+        let is_lost_in_white = is_white && !is_behind && !self.is_row_colored;
         let is_hidden = vanishes || is_small || is_lost_in_white;
         if is_table || !(is_deleted || is_hidden) {
             return self.keep(bytes);
@@ -188,7 +188,7 @@ impl RtfFilter {
     /// Applies a control word to the look of the following text.
     fn property(&mut self, name: &[u8], value: Option<i32>) {
         let (is_on, number) = (value != Some(0), value.unwrap_or_default());
-        let is_coloured = number > 0 && !self.white.contains(&number);
+        let is_colored = number > 0 && !self.white.contains(&number);
         let look = &mut self.look;
         match name {
             b"deleted" => look.is_deleted = is_on,
@@ -199,17 +199,17 @@ impl RtfFilter {
             }
             b"fs" => look.is_small = number <= SIZE_HIDDEN,
             b"cf" => look.is_white = self.white.contains(&number),
-            b"highlight" | b"cb" | b"chcbpat" | b"cbpat" => look.is_behind = is_coloured,
-            b"trowd" => self.is_row_coloured = false,
-            b"clcbpat" | b"clshdng" => self.is_row_coloured |= is_coloured,
+            b"highlight" | b"cb" | b"chcbpat" | b"cbpat" => look.is_behind = is_colored,
+            b"trowd" => self.is_row_colored = false,
+            b"clcbpat" | b"clshdng" => self.is_row_colored |= is_colored,
             // The text of a shape, which may be filled.
             b"shptxt" => (look.is_table, look.is_behind) = (false, true),
-            b"red" if look.is_colours => self.colour[0] = number,
-            b"green" if look.is_colours => self.colour[1] = number,
-            b"blue" if look.is_colours => self.colour[2] = number,
+            b"red" if look.is_colors => self.color[0] = number,
+            b"green" if look.is_colors => self.color[1] = number,
+            b"blue" if look.is_colors => self.color[2] = number,
             name if TABLES.contains(&name) => {
                 look.is_table = true;
-                look.is_colours = name == b"colortbl";
+                look.is_colors = name == b"colortbl";
             }
             _ => {}
         }
@@ -232,10 +232,10 @@ mod tests {
         check("{\\rtf1\\v no\\v0 a}", "{\\rtf1\\v \\v0 a}", 2);
         check("{\\rtf1\\deleted x\\plain a\\{}", "{\\rtf1\\deleted \\plain a\\{}", 0);
         check("{\\rtf1{\\fs2 no}\\fs20 a}", "{\\rtf1{\\fs2 }\\fs20 a}", 2);
-        let colours = "{\\colortbl;\\red255\\green255\\blue255;\\red0\\green0\\blue0;}";
+        let colors = "{\\colortbl;\\red255\\green255\\blue255;\\red0\\green0\\blue0;}";
         check(
-            &format!("{{\\rtf1{colours}\\cf1 no\\cf2 a\\highlight2\\cf1 b}}"),
-            &format!("{{\\rtf1{colours}\\cf1 \\cf2 a\\highlight2\\cf1 b}}"),
+            &format!("{{\\rtf1{colors}\\cf1 no\\cf2 a\\highlight2\\cf1 b}}"),
+            &format!("{{\\rtf1{colors}\\cf1 \\cf2 a\\highlight2\\cf1 b}}"),
             2,
         );
         check("{\\stylesheet{\\s1\\v Hidden;}}a", "{\\stylesheet{\\s1\\v Hidden;}}a", 0);

@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn the_names_of_learning_platforms_are_recognised() {
+    fn the_names_of_learning_platforms_are_recognized() {
         check(
             &[
                 "okafor_LATE_91231_5550003_Main.java",
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn files_that_an_export_adds_are_no_hand_ins() {
+    fn files_that_an_export_adds_are_no_submissions() {
         let names = [
             "x.zip/export/submission_metadata.yml",
             "x.zip/export/submission_1/a.py",

@@ -163,7 +163,7 @@ fn hides_by(style: &str) -> bool {
         || value("opacity").and_then(number).is_some_and(|opacity| opacity < OPACITY_HIDDEN)
         || value("font-size").and_then(pixels).is_some_and(|size| size < SIZE_HIDDEN)
         || is_one("color", &["transparent"])
-        || value("color").is_some_and(|colour| background == Some(colour))
+        || value("color").is_some_and(|color| background == Some(color))
         || is_outside(&value)
         || is_without_size(&value)
 }

@@ -150,7 +150,7 @@ fn the_content_is_the_part_with_many_words_and_few_tags() {
 }
 
 #[test]
-fn the_colours_of_a_program_do_not_tear_the_content_apart() {
+fn the_colors_of_a_program_do_not_tear_the_content_apart() {
     let program = "<i>let</i> <b>x</b> <u>=</u> <b>1</b>;";
     let page = format!(
         "<ul><li><a>Menu</a></ul><p>Some words before it.<pre><code>{program}</code></pre>\

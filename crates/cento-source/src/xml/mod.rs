@@ -40,7 +40,7 @@ use root::{Kind, kind, reader, split};
 pub static FORMAT: FileFormat = FileFormat {
     name: "xml",
     endings: &[".xml", ".fodt"],
-    documents: "the text of an edition (TEI), a recognised page (ALTO, PAGE), a document of Word \
+    documents: "the text of an edition (TEI), an OCR page (ALTO, PAGE), a document of Word \
          or OpenDocument, or any other XML",
     feature: None,
     is_built: true,

@@ -74,25 +74,25 @@ impl Look {
         if let Some(display) = element.attribute("display") {
             self.vanishes = Some(display == "none");
         }
-        if let Some(colour) = element.attribute("color") {
-            self.is_white = Some(is_white(&colour));
+        if let Some(color) = element.attribute("color") {
+            self.is_white = Some(is_white(&color));
         }
         if let Some(size) = element.attribute("font-size") {
             let points = size.strip_suffix("pt").and_then(|size| size.parse::<f32>().ok());
             self.is_small = points.map(|points| points <= POINTS_HIDDEN);
         }
-        if let Some(colour) = element.attribute("background-color") {
-            self.is_behind = Some(colour != "transparent" && !is_white(&colour));
+        if let Some(color) = element.attribute("background-color") {
+            self.is_behind = Some(color != "transparent" && !is_white(&color));
         }
     }
 }
 
 /// Returns whether a color, in hexadecimal digits, is as white as paper.
-pub fn is_white(colour: &str) -> bool {
-    let colour = colour.trim_start_matches('#');
-    colour.len() == 6 && colour.is_ascii() && {
+pub fn is_white(color: &str) -> bool {
+    let color = color.trim_start_matches('#');
+    color.len() == 6 && color.is_ascii() && {
         let light =
-            |at: usize| u8::from_str_radix(&colour[at..at + 2], 16).is_ok_and(|part| part >= 0xf5);
+            |at: usize| u8::from_str_radix(&color[at..at + 2], 16).is_ok_and(|part| part >= 0xf5);
         [0, 2, 4].into_iter().all(light)
     }
 }

@@ -172,21 +172,21 @@ impl Word {
             }
             (_, Some(look)) => look.read(element),
             ("tblStyle", None) => {
-                let is_coloured = self.styles.of(&value()).is_behind == Some(true);
-                self.colour_behind(is_coloured);
+                let is_colored = self.styles.of(&value()).is_behind == Some(true);
+                self.color_behind(is_colored);
             }
             ("shd", None) => {
                 let mut look = Look::default();
                 look.read(element);
-                self.colour_behind(look.is_behind == Some(true));
+                self.color_behind(look.is_behind == Some(true));
             }
             _ => {}
         }
     }
 
-    fn colour_behind(&mut self, is_coloured: bool) {
+    fn color_behind(&mut self, is_colored: bool) {
         if let Some(behind) = self.behind.last_mut() {
-            *behind |= is_coloured;
+            *behind |= is_colored;
         }
     }
 

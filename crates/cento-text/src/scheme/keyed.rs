@@ -158,7 +158,7 @@ mod tests {
         };
         assert!(specs().count() >= 16, "{:?}", specs().collect::<Vec<_>>());
         for spec in ["spotsigs", "syntax(min=10)"] {
-            assert!(refused(spec).contains("recognises words"), "{spec}");
+            assert!(refused(spec).contains("recognizes words"), "{spec}");
         }
     }
 

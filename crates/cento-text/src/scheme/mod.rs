@@ -143,7 +143,7 @@ impl Scheme {
     pub fn locked(self, lock: Arc<Lock>) -> Result<Scheme> {
         let why = match () {
             () if self.family.table().is_some() => "it reads a frequency table, which has no key",
-            () if self.method.recognises_words() => "it recognises words by their hashes",
+            () if self.method.recognizes_words() => "it recognizes words by their hashes",
             () => {
                 let (spec, method) = (self.to_string(), self.method);
                 let method = Arc::new(keyed::Keyed { spec, method, lock: lock.clone() });
@@ -304,7 +304,7 @@ trait SchemeMethod: fmt::Debug + Send + Sync {
     }
 
     /// Tells whether the method compares tokens with the hashes of known words or signs.
-    fn recognises_words(&self) -> bool {
+    fn recognizes_words(&self) -> bool {
         false
     }
 

@@ -1,4 +1,4 @@
-//! Pairs of neighbours, and the single tokens of short texts.
+//! Pairs of neighbors, and the single tokens of short texts.
 //!
 //! Text that a person rewrote shares hardly any run of three words with its source, and few pairs.
 //! In a long text some pairs survive, and they are rare enough to tell the source from all other

@@ -1,4 +1,4 @@
-//! Selection of k-grams by their position, or by their neighbours.
+//! Selection of k-grams by their position, or by their neighbors.
 //!
 //! The selections of Potthast and Stein (2008), table 1, that do not keep all k-grams, k-grams of
 //! certain values, or the minimum of a window:
@@ -72,7 +72,7 @@ pub(super) const EXTREMUM: Family = Family {
     name: "extremum",
     parameters: &[
         K,
-        Parameter::number("h", 5, 1, W_MAX, "the neighbours on either side that must be less"),
+        Parameter::number("h", 5, 1, W_MAX, "the neighbors on either side that must be less"),
     ],
     summary: "runs of greater value than `h` on either side",
     density: "1 / (2 h + 1)",

@@ -63,7 +63,7 @@ impl Spotsigs {
 }
 
 impl SchemeMethod for Spotsigs {
-    fn recognises_words(&self) -> bool {
+    fn recognizes_words(&self) -> bool {
         true
     }
 

@@ -52,7 +52,7 @@ impl Syntax {
 }
 
 impl SchemeMethod for Syntax {
-    fn recognises_words(&self) -> bool {
+    fn recognizes_words(&self) -> bool {
         true
     }
 

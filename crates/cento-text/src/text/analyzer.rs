@@ -542,7 +542,7 @@ mod tests {
     }
 
     #[test]
-    fn analysing_ends_at_the_check_that_finds_it_cancelled() {
+    fn analyzing_ends_at_the_check_that_finds_it_cancelled() {
         use crate::runtime::stop::testing::After;
         // Marks in the wrong order, which no fast path handles; words; the nodes of a program.
         let marks = "a\u{301}\u{323}\u{345}\u{1d15e} ".repeat(20_000);

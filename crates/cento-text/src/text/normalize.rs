@@ -139,7 +139,7 @@ pub(super) fn normal_form(word: &str, form: CharForm) -> String {
     }
     let mut letters = FoldedLetters(String::new());
     let normalized = Normalizer::new(form, Stop::NEVER).normalize(word, 0, &mut letters);
-    normalized.expect("normalising fails only when it is stopped");
+    normalized.expect("normalizing fails only when it is stopped");
     letters.0
 }
 
@@ -460,14 +460,14 @@ pub(super) fn is_ignorable(c: char) -> bool {
         | '\u{640}' | '\u{7fa}' | '\u{180a}')
 }
 
-/// The entries of 256 consecutive characters.
+/// The enattempts of 256 consecutive characters.
 type Page = [CharEntry; 256];
 
 /// The pages of a form. A page is made when a text first needs it, in a tenth of a millisecond. All
 /// pages would take a quarter of a second, and most texts need two or three.
 type Pages = [OnceLock<Box<Page>>; 0x1100];
 
-/// The entries of all characters in a form.
+/// The enattempts of all characters in a form.
 #[derive(Clone, Copy)]
 struct CharTable {
     form: CharForm,

@@ -98,7 +98,7 @@ struct PageKind {
     kind: String,
 }
 
-pub fn recognised(dir: &Path) -> Result<f64> {
+pub fn recognized(dir: &Path) -> Result<f64> {
     let mut open: HashMap<String, Page> = HashMap::new();
     let mut pages: Vec<[Text; 2]> = Vec::new();
     for page in json_lines::<Page>(&dir.join("ocr-dev.jsonl.zst"))? {

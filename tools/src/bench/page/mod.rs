@@ -280,7 +280,7 @@ impl Page<'_> {
         );
         let rows: Vec<String> = self
             .run
-            .neighbours
+            .neighbors
             .iter()
             .map(|row| match &row.outcome {
                 Outcome::NotMeasured(why) => not_measured(&row.name, why, 5),

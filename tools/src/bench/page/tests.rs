@@ -80,13 +80,13 @@ fn a_row_that_was_not_run_has_a_reason_and_no_figure() {
     for row in &mut run.sizes {
         row.outcome = Outcome::NotMeasured("the disk is full".into());
     }
-    for row in &mut run.neighbours {
+    for row in &mut run.neighbors {
         row.outcome = Outcome::NotMeasured("no such module".into());
     }
     let rendered = render(Some(&run), &kept).expect("it can be rendered");
     let is_reason = |line: &&str| line.contains("not measured here: ");
     let lines: Vec<&str> = rendered.lines().filter(is_reason).collect();
-    assert_eq!(lines.len(), run.sizes.len() + run.neighbours.len());
+    assert_eq!(lines.len(), run.sizes.len() + run.neighbors.len());
     for line in lines {
         let (_, cells) = line.split_once("not measured here: ").expect("it has one");
         assert!(!cells.contains(|letter: char| letter.is_ascii_digit()), "{line}");

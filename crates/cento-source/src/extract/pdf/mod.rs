@@ -198,11 +198,11 @@ impl Gaps {
     /// Refuses a document without readable text.
     fn check(&self, lost: usize) -> Result<(), String> {
         if !self.unknown.is_empty() {
-            let advice = "recognise its text (OCR) first";
+            let advice = "recognize its text (OCR) first";
             return Err(format!("its fonts do not say which letters they have; {advice}"));
         }
         if !self.images.is_empty() {
-            let advice = "recognise it (OCR) first";
+            let advice = "recognize it (OCR) first";
             return Err(format!("it is a scan: its pages are images, without text; {advice}"));
         }
         match self.damaged.is_empty() && lost == 0 {

@@ -81,14 +81,14 @@ fn numbers_are_shown_as_ranges() {
 
 #[test]
 fn the_letters_of_a_scan_are_its_text_and_a_logo_makes_no_page_an_image() {
-    let scan = "q 600 0 0 800 0 0 cm /I Do Q BT 3 Tr /F 12 Tf 50 700 Td (recognised text) Tj ET";
+    let scan = "q 600 0 0 800 0 0 cm /I Do Q BT 3 Tr /F 12 Tf 50 700 Td (OCR text) Tj ET";
     let read = with_image(scan).unwrap();
-    assert_eq!((read.text.trim(), read.hidden), ("recognised text", 0));
+    assert_eq!((read.text.trim(), read.hidden), ("OCR text", 0));
     let logo = "q 60 0 0 60 500 700 cm /I Do Q BT /F 12 Tf 50 700 Td (written text) Tj ET";
     let read = with_image(logo).unwrap();
     assert_eq!((read.text.trim(), read.missing), ("written text", None));
     let why = with_image("q 600 0 0 800 0 0 cm /I Do Q").unwrap_err();
-    assert_eq!(why, "it is a scan: its pages are images, without text; recognise it (OCR) first");
+    assert_eq!(why, "it is a scan: its pages are images, without text; recognize it (OCR) first");
 }
 
 #[test]

@@ -12,7 +12,7 @@ use std::ops::Range;
 use super::copied::runs_bytes;
 use super::groups::Seed;
 use super::sentences::Sentences;
-use super::summarised::FirstLook;
+use super::summarized::FirstLook;
 use super::sums::Sums;
 use super::vocabulary::{KnownWords, OtherText, Places, Vocabulary, many_sentences};
 use crate::error::Result;

@@ -33,7 +33,7 @@ impl Bands {
     pub fn bring_up(&mut self, pair: Pair, len: u32) -> bool {
         let distance = self.distance(pair);
         let band = distance >> BAND_BITS;
-        // The neighbour that is nearer.
+        // The neighbor that is nearer.
         let is_upper = distance >> (BAND_BITS - 1) & 1 == 1;
         let near = if is_upper { band + 1 } else { band.saturating_sub(1) };
         let start = pair.1;

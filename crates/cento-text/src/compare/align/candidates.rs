@@ -7,7 +7,7 @@ use super::chain::CoveredRanges;
 use super::copied::CopiedPassage;
 use super::order::OrderedPair;
 use super::rewritten::Candidate;
-use super::summarised::{self, FirstLook, Open};
+use super::summarized::{self, FirstLook, Open};
 use super::sums::Bags;
 use super::vocabulary::{OtherText, Vocabulary};
 use super::{AlignedPassage, Prepared, Side, rewritten, sentences, similarity_steps};
@@ -47,7 +47,7 @@ pub struct Candidates {
     /// Rewritten ones.
     pub rewritten: Vec<AlignedPassage>,
     /// Summaries.
-    pub summarised: Vec<AlignedPassage>,
+    pub summarized: Vec<AlignedPassage>,
 }
 
 /// A copied passage of at least this many tokens is not searched further.
@@ -114,12 +114,12 @@ impl Candidates {
             &Open::new(texts.d(), open_in_hit, &rewritten, |passage| &passage.hit),
         ];
         steps.begin_stage();
-        let summarised = summarised::passages((query, document), texts, open, steps)?
+        let summarized = summarized::passages((query, document), texts, open, steps)?
             .into_iter()
             .map(|(query, hit)| Candidate { query, hit, similarity_min: 0.0 })
             .collect();
-        let summarised = judged(summarised, (query, document), steps)?;
-        Ok(Candidates { rewritten, summarised })
+        let summarized = judged(summarized, (query, document), steps)?;
+        Ok(Candidates { rewritten, summarized })
     }
 }
 

@@ -96,7 +96,7 @@ fn psalm(verses: usize) -> String {
 
 #[test]
 fn each_bequest_of_a_copied_will_goes_to_its_own_heir() {
-    // The passage began in the second bequest, and the first one was that of the neighbour.
+    // The passage began in the second bequest, and the first one was that of the neighbor.
     let text = will(&BEQUESTS);
     let letters = [
         (2, "bequeath", "bequeatb"),

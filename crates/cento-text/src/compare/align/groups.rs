@@ -1,6 +1,6 @@
 //! Groups of seeds that are close together in both texts.
 //!
-//! Sorted by their place in one text, seeds are cut where the gap between neighbours is too large;
+//! Sorted by their place in one text, seeds are cut where the gap between neighbors is too large;
 //! the pieces are cut the same way in the other text, which may open gaps in the first, and so on
 //! until no gap is left. Sorting every piece anew after every cut is quadratic where each cut takes
 //! off only one seed: sentences laid out like a spiral. So the seeds of a group are linked in the
@@ -15,7 +15,7 @@ use crate::runtime::Steps;
 /// A sentence of the query and one of the document that are alike.
 pub type Seed = (u32, u32);
 
-/// Returns the seeds in groups, with at most `gap_max` sentences between neighbours, in both texts;
+/// Returns the seeds in groups, with at most `gap_max` sentences between neighbors, in both texts;
 /// returns no groups if grouping takes more steps than allowed.
 ///
 /// # Errors
@@ -64,7 +64,7 @@ fn sort_steps(count: usize) -> u64 {
     count as u64 * u64::from(count.ilog2() + 1)
 }
 
-/// The neighbours of a seed in a group, in the order of a text.
+/// The neighbors of a seed in a group, in the order of a text.
 #[derive(Clone, Copy)]
 struct GroupLink {
     before: u32,
@@ -79,7 +79,7 @@ struct GroupedSeeds {
     /// The number of the group of each seed.
     group_of: Vec<u32>,
     groups: u32,
-    /// The maximum distance of neighbours, in each text.
+    /// The maximum distance of neighbors, in each text.
     distances_max: [u32; 2],
 }
 

@@ -9,7 +9,7 @@
 //!    words is left, but runs of letters are.
 //! 3. `rewritten`: text that was rewritten so thoroughly that hardly any run is left: sentences
 //!    that share rare words, clustered.
-//! 4. `summarised`: a short text that sums up a long one, by words that crowd in it.
+//! 4. `summarized`: a short text that sums up a long one, by words that crowd in it.
 //!
 //! Of two passages that share more than half of their places in the longer text, that of the
 //! earlier finder is reported, because its ends are more exact. But each finder sees larger and
@@ -58,7 +58,7 @@ mod rewritten;
 mod scan;
 mod sentences;
 mod spacing;
-mod summarised;
+mod summarized;
 mod sums;
 mod tables;
 #[cfg(test)]
@@ -357,7 +357,7 @@ fn chosen(
 ) -> Result<Vec<AlignedPassage>> {
     let (q, d) = pair.tokens();
     let aligned = |query, hit| AlignedPassage::of((query, hit), (q, d));
-    let Candidates { mut rewritten, summarised: summaries } = candidates;
+    let Candidates { mut rewritten, summarized: summaries } = candidates;
     steps.begin_stage();
     let mut is_copy = copies(&rewritten, &copied, steps)?.into_iter();
     rewritten.retain(|_| is_copy.next() != Some(true));

@@ -23,7 +23,7 @@ const DISTANCE_MAX: usize = 16;
 /// Of the stretches between unchanged words, one after the other, all but one of one more than this
 /// have nearly equal words. They need not be at the same distance: nine in ten words are wrong on
 /// some pages. Bounds work: with one stretch alone letters of rewritten text would be aligned, too,
-/// though recognised text would gain.
+/// though OCR text would gain.
 const STRETCHES_MIN: u32 = 3;
 
 /// The number of letters of a word that are compared.
@@ -321,8 +321,8 @@ mod tests {
         for seed in 0..5 {
             let page = text(seed, 150);
             let book = format!("{} {page} {}", text(seed + 50, 5000), text(seed + 60, 5000));
-            let recognised = misread(&page, 15, seed);
-            assert!(are_noisy(&recognised, &book) && are_noisy(&book, &recognised), "{seed}");
+            let recognized = misread(&page, 15, seed);
+            assert!(are_noisy(&recognized, &book) && are_noisy(&book, &recognized), "{seed}");
         }
     }
 

@@ -27,7 +27,7 @@ pub(super) const LEVENSHTEIN: Family = Family {
 
 pub(super) const DAMERAU: Family = Family {
     name: "damerau",
-    summary: "tokens inserted, deleted, replaced and exchanged with their neighbours",
+    summary: "tokens inserted, deleted, replaced and exchanged with their neighbors",
     source: "",
     example: "damerau",
     costs: "n m",

@@ -16,7 +16,7 @@
 //! | `cosine` | words, weighted by the logarithm of their frequency, or with a frequency table by TF-IDF | n + m | the same topic |
 //! | `style` | the shares of the words the, and, but, so; 0 if neither text has any | n + m | whole documents, roughly |
 //! | `levenshtein` | tokens inserted, deleted and replaced | n m / 64 | order, in short texts |
-//! | `damerau` | tokens inserted, deleted, replaced and exchanged with their neighbours | n m | order, in short texts |
+//! | `damerau` | tokens inserted, deleted, replaced and exchanged with their neighbors | n m | order, in short texts |
 //! | `lcs` | the longest common subsequence | n m / 64 | order, in short texts |
 //! | `hamming` | equal tokens at equal places | n | versions without insertions |
 //!

@@ -172,7 +172,7 @@ fn keys_of_every_scheme_never_change() {
     let text = "It is a truth universally acknowledged, that a single man in possession of a good \
                 fortune, must be in want of a wife.";
     let other = "However little known the feelings or views of such a man may be on his first \
-                 entering a neighbourhood, this truth is so well fixed in the minds of the \
+                 entering a neighborhood, this truth is so well fixed in the minds of the \
                  surrounding families, that he is considered as the rightful property of some one \
                  or other of their daughters. A single man in possession of a good fortune!";
     let program = "int add(int a, int b) {\n  return a + b;\n}\n\

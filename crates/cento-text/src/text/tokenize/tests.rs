@@ -154,7 +154,7 @@ pub(in crate::text) fn map(
         joined += &normal(&segment);
         sources.resize(joined.len(), (start, end));
     }
-    assert_eq!(joined, normal(&kept), "segments can be normalised apart");
+    assert_eq!(joined, normal(&kept), "segments can be normalized apart");
     without_line_ends(text, &joined, &sources)
 }
 
@@ -497,7 +497,7 @@ impl CharSink for Seen {
 }
 
 #[test]
-fn every_character_is_tokenised_as_defined() {
+fn every_character_is_tokenized_as_defined() {
     // Samples the large uniform blocks. A second test shows that the plain blocks are plain.
     let large = |c| matches!(c, '\u{3400}'..='\u{9fff}' | '\u{ac00}'..='\u{d7a3}' | '\u{17000}'..='\u{18cff}' | '\u{20000}'..);
     let all = ('\0'..='\u{e01ef}').filter(|&c| !large(c) || (c as u32).is_multiple_of(61));
@@ -551,7 +551,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
-    fn any_text_is_tokenised_as_defined(
+    fn any_text_is_tokenized_as_defined(
         characters in prop::collection::vec(characters(), 0..60),
         form in prop::sample::select(&FORMS[..]),
         units in 0..=UNITS_MAX,
@@ -563,7 +563,7 @@ proptest! {
     }
 
     #[test]
-    fn wrapped_text_is_tokenised_as_defined(
+    fn wrapped_text_is_tokenized_as_defined(
         characters in prop::collection::vec(prop::sample::select(
             "\n\n\n\n\r\u{4e2d}\u{6587}\u{3042}\u{304b}\u{3099}\u{3314}\u{ff76}\u{ff9e}\u{e01}\
              \u{e33}\

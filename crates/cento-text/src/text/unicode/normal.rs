@@ -196,13 +196,13 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(4096))]
 
         #[test]
-        fn a_later_library_normalises_as_an_older_one(text in lively_text()) {
+        fn a_later_library_normalizes_as_an_older_one(text in lively_text()) {
             let is_old = |c| OLD.contains(&c);
             prop_assert_eq!(nfkc_as_of(&text, is_old), by_definition(&text, is_old));
         }
 
         #[test]
-        fn characters_of_the_tables_are_normalised_by_definition(text in lively_text()) {
+        fn characters_of_the_tables_are_normalized_by_definition(text in lively_text()) {
             let mut normal = Vec::new();
             extend_by_nfkc(&mut normal, &text);
             prop_assert_eq!(&normal, &by_definition(&text, is_assigned));
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn assigned_characters_normalise_to_assigned_ones() {
+    fn assigned_characters_normalize_to_assigned_ones() {
         for c in ('\0'..=char::MAX).filter(|&c| is_assigned(c)) {
             assert!(
                 nfkc(c).chain(c.nfkd()).chain(folded([c].into_iter())).all(is_assigned),

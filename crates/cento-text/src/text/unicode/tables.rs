@@ -2,7 +2,7 @@
 //!
 //! `cargo run -p cento-tools -- unicode` writes this file, from the crates that `tools/Cargo.toml`
 //! pins. A test of the tools compares the two. Code points are in hexadecimal. The data are those
-//! of the Unicode Character Database, whose licence is LICENSE-UNICODE in this directory.
+//! of the Unicode Character Database, whose license is LICENSE-UNICODE in this directory.
 //!
 //! | table | Unicode | from |
 //! |---|---|---|

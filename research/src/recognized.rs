@@ -1,7 +1,7 @@
-//! Finds the copies of recognised pages (OCR).
+//! Finds the copies of OCR pages (OCR).
 //!
 //! The corpus has each page twice: corrected by people (`meta.kind` is `corrected`) and as a
-//! program recognised it (`raw`), with the share of its words that are wrong
+//! program recognized it (`raw`), with the share of its words that are wrong
 //! (`meta.word_error_rate`). For each setting the tables show how often the copy is the first hit,
 //! in both directions, near-duplicates by threshold, and the share of a page that is in passages
 //! with its copy; and the cost beside that of the first setting.
@@ -25,9 +25,9 @@ use crate::Result;
 use crate::cento::{Document, json_lines};
 use crate::measure::{Times, cpu_seconds, index};
 
-/// Measure recognised pages (OCR) against their corrected copies.
+/// Measure OCR pages (OCR) against their corrected copies.
 #[derive(Debug, Args)]
-pub struct Recognised {
+pub struct Recognized {
     /// The pages: a JSON lines file.
     #[arg(long)]
     corpus: PathBuf,
@@ -84,7 +84,7 @@ struct Meta {
     word_error_rate: f64,
 }
 
-/// A page, corrected and as recognised.
+/// A page, corrected and as recognized.
 struct Page {
     corrected: Document,
     raw: Document,
@@ -129,7 +129,7 @@ const RATES: [f64; 6] = [0.0, 0.1, 0.3, 0.5, 0.7, 0.9];
 /// Thresholds of resemblance.
 const THRESHOLDS: [f64; 11] = [0.02, 0.03, 0.04, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.5, 0.8];
 
-impl Recognised {
+impl Recognized {
     pub(crate) fn run(self) -> Result {
         let pages = self.pages()?;
         let settings: Vec<Setting> =
@@ -212,7 +212,7 @@ impl Recognised {
         println!();
         let columns = format!("{}, all", languages(pages).join(", "));
         println!(
-            "| setting | query corrected: {columns} | query recognised: {columns} | fingerprints \
+            "| setting | query corrected: {columns} | query recognized: {columns} | fingerprints \
              | `.sig` | index | signing | search |"
         );
         println!("|---|---|---|---|---|---|---|---|");
@@ -254,7 +254,7 @@ impl Recognised {
         Ok(())
     }
 
-    /// Near-duplicates among all pages, corrected and recognised, by threshold.
+    /// Near-duplicates among all pages, corrected and recognized, by threshold.
     fn duplicates(&self, pages: &[Page], settings: &[Setting]) -> Result {
         println!("Pairs of a page with its copy among all pairs: precision, recall and F1 by");
         println!("`--min-resemblance`.");
@@ -310,7 +310,7 @@ impl Recognised {
     /// Passages of pages with their copies, and with other pages.
     fn passages(&self, pages: &[Page], settings: &[Setting]) -> Result {
         println!(
-            "Passages of the corrected page with the recognised one, by the share of wrong words:"
+            "Passages of the corrected page with the recognized one, by the share of wrong words:"
         );
         println!("share of the words of the page in passages, passages a page.");
         println!();

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use super::record::{Neighbour, Outcome, Row};
+use super::record::{Neighbor, Outcome, Row};
 use crate::Result;
 
 /// The programs under their names in the script.
@@ -20,13 +20,13 @@ pub fn measure(
     work: &Path,
     megabytes: usize,
     threshold: f64,
-) -> Result<Vec<Row<Neighbour>>> {
+) -> Result<Vec<Row<Neighbor>>> {
     let Some(python) = python else {
         let why = "`--python` names no interpreter that has it";
         let row = |name: &&str| missing(name, why);
         return Ok(PROGRAMS.iter().map(row).collect());
     };
-    let directory = work.join("neighbours");
+    let directory = work.join("neighbors");
     let script = |args: &[&str]| -> Result<String> {
         let mut command = Command::new(python);
         command.arg(SCRIPT).arg(args[0]).arg(&directory).args(&args[1..]);
@@ -45,7 +45,7 @@ pub fn measure(
     Ok(PROGRAMS.iter().map(|name| row(name, &told)).collect())
 }
 
-fn missing(name: &str, why: &str) -> Row<Neighbour> {
+fn missing(name: &str, why: &str) -> Row<Neighbor> {
     Row { name: shown(name).into(), outcome: Outcome::NotMeasured(why.into()) }
 }
 
@@ -55,7 +55,7 @@ fn shown(name: &str) -> &str {
 
 /// Reads the row of a program from the script's table, or the last message of a program that
 /// failed.
-fn row(name: &str, told: &str) -> Row<Neighbour> {
+fn row(name: &str, told: &str) -> Row<Neighbor> {
     let is_of_it =
         |line: &&str| line.strip_prefix(name).is_some_and(|rest| rest.starts_with([' ', ':']));
     let Some(line) = told.lines().find(is_of_it) else {
@@ -71,7 +71,7 @@ fn row(name: &str, told: &str) -> Row<Neighbour> {
             let recall = recall.to_vec();
             Row {
                 name: cells[0].replace("command-lines", "`cento dedup`"),
-                outcome: Outcome::Measured(Neighbour {
+                outcome: Outcome::Measured(Neighbor {
                     mb_per_second,
                     mb_per_processor_second,
                     peak_mb,

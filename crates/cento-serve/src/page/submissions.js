@@ -1,4 +1,4 @@
-// Hand-ins: documents of several files, where their text is from, and their place in the index.
+// Submissions: documents of several files, where their text is from, and their place in the index.
 
 import { batches, post, postLinesForOne, sentence } from "./api.js";
 import { byId, count, counted, make, percent, shortNames } from "./dom.js";
@@ -8,11 +8,11 @@ const BATCH_BYTES_MAX = 8 * 1024 * 1024;
 const BATCH_DOCUMENTS_MAX = 500;
 
 const UNITS = {
-  directory: "all files of a directory or archive are one hand-in",
-  archive: "all files of an archive are one hand-in",
+  directory: "all files of a directory or archive are one submission",
+  archive: "all files of an archive are one submission",
 };
 
-/** The unit of a hand-in that the reader chose; null if the names are to decide. */
+/** The unit of a submission that the reader chose; null if the names are to decide. */
 export function chosenUnit() {
   const unit = byId("pairs-by").value;
   return unit === "pattern" ? byId("pairs-pattern").value.trim() : unit || null;
@@ -55,14 +55,14 @@ export async function groupFiles(files, by, signal) {
     return { id, parts, meta, unseen, text: parts.map(({ text }) => text).join("\n") };
   });
   const lists = [...new Set(files.flatMap(({ list }) => list ?? []))];
-  const leftOut = lists.map((path) => ({ path, reason: "it is a list of records, and no part of a hand-in" }));
+  const leftOut = lists.map((path) => ({ path, reason: "it is a list of records, and no part of a submission" }));
   return { by: answer.by, said: answer.said, documents, leftOut: [...leftOut, ...(answer.left_out ?? [])] };
 }
 
-/** What one hand-in is, as a sentence. */
+/** What one submission is, as a sentence. */
 export function unitSaid({ by, said }) {
   if (by === "file") return "";
-  return ` ${sentence(said ?? UNITS[by] ?? `the pattern ${by} tells hand-ins apart`)}`;
+  return ` ${sentence(said ?? UNITS[by] ?? `the pattern ${by} tells submissions apart`)}`;
 }
 
 /** The id under which a document is filed: the term, and its name without what all names begin with. */
@@ -89,7 +89,7 @@ export function bodyOf({ id, text, parts, meta }, more = {}) {
 }
 
 /**
- * Shows what each hand-in has from where. `onChoose` takes the pairs of the chosen one, or all of them.
+ * Shows what each submission has from where. `onChoose` takes the pairs of the chosen one, or all of them.
  */
 export function showSources({ sources, pairs, documents, hasIndex }, onChoose) {
   byId("pairs-class").hidden = sources.length === 0;
@@ -105,7 +105,7 @@ export function showSources({ sources, pairs, documents, hasIndex }, onChoose) {
     const other = best && (best.a.name === source.document && best.a.kind === "file" ? best.b : best.a);
     return { ...source, pairs: own, best, other: other?.name ?? "" };
   });
-  const every = { document: "All hand-ins", pairs, isEvery: true };
+  const every = { document: "All submissions", pairs, isEvery: true };
   const table = byId("pairs-sources");
   const short = shortNames(rows.map(({ document }) => document));
   const share = (title, name) => ({
@@ -113,7 +113,7 @@ export function showSources({ sources, pairs, documents, hasIndex }, onChoose) {
     text: (row) => (row.isEvery ? "" : percent(row[name] / Math.max(row.tokens, 1)) + (name === "new" && !row.complete ? "*" : "")),
   });
   const lines = fillTable(table, [
-    { title: "Hand-in", text: ({ document }) => short.get(document) ?? document, full: ({ document }) => document, chooses: true },
+    { title: "Submission", text: ({ document }) => short.get(document) ?? document, full: ({ document }) => document, chooses: true },
     { title: "Words", isNumber: true, value: ({ tokens }) => tokens ?? 0, text: ({ tokens, isEvery }) => (isEvery ? "" : count(tokens)) },
     share("New", "new"),
     ...(hasIndex ? [share("Known before", "known")] : []),
@@ -121,7 +121,7 @@ export function showSources({ sources, pairs, documents, hasIndex }, onChoose) {
     ...(rows.some(({ boilerplate }) => boilerplate > 0) ? [share("Boilerplate", "boilerplate")] : []),
     { title: "Most alike", text: ({ other = "", best }) => (best ? `${other}, ${percent(best.symmetric)}` : ""), value: ({ best }) => best?.symmetric ?? 0 },
   ], [every, ...rows], {
-    attributes: ({ document, isEvery }) => ({ class: isEvery ? "every" : "hand-in", "data-id": !isEvery && document }),
+    attributes: ({ document, isEvery }) => ({ class: isEvery ? "every" : "submission", "data-id": !isEvery && document }),
     pinned: ({ isEvery }) => isEvery === true,
     onChoose: (row, line) => {
       markChosen(table, line);
@@ -133,7 +133,7 @@ export function showSources({ sources, pairs, documents, hasIndex }, onChoose) {
   onChoose(pairs);
 }
 
-/** Names the files of a hand-in. */
+/** Names the files of a submission. */
 function showFilesOf(document) {
   const said = byId("pairs-class-files");
   said.hidden = !document || document.parts.length === 0;
@@ -142,8 +142,8 @@ function showFilesOf(document) {
   said.replaceChildren(make("strong", {}, document.id), `: ${names.join(", ")}`);
 }
 
-/** Adds hand-ins to the index, and returns what became of them, as a sentence. */
-export async function fileHandIns(documents, term, { signal, say }) {
+/** Adds submissions to the index, and returns what became of them, as a sentence. */
+export async function fileSubmissions(documents, term, { signal, say }) {
   const named = withTerm(documents, term);
   const sum = { added: 0, replaced: 0, unchanged: 0, done: 0, errors: [] };
   for (const batch of batches(named, (one) => bodyOf(one, { term }), BATCH_BYTES_MAX, BATCH_DOCUMENTS_MAX)) {
@@ -154,5 +154,5 @@ export async function fileHandIns(documents, term, { signal, say }) {
     sum.done += batch.values.length;
   }
   const errors = sum.errors.length === 0 ? "" : ` Not added: ${sum.errors.join(" ")}`;
-  return `${counted(sum.added, "hand-in")} added to the index as ${term}/\u2026, ${count(sum.replaced)} replaced, ${count(sum.unchanged)} unchanged.${errors}`;
+  return `${counted(sum.added, "submission")} added to the index as ${term}/\u2026, ${count(sum.replaced)} replaced, ${count(sum.unchanged)} unchanged.${errors}`;
 }

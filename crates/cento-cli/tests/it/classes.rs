@@ -1,4 +1,4 @@
-//! Hand-ins of a class: files of one document, tries of one author, documents of earlier years.
+//! Submissions of a class: files of one document, attempts of one author, documents of earlier years.
 
 use std::collections::BTreeSet;
 
@@ -216,7 +216,7 @@ fn what_was_compared_is_added_once() {
 }
 
 #[test]
-fn a_hand_in_that_is_all_boilerplate_is_not_compared_and_is_added() {
+fn a_submission_that_is_all_boilerplate_is_not_compared_and_is_added() {
     let dir = Dir::new();
     dir.write("sheet.txt", words(1, 60));
     dir.write("new/ann.txt", format!("{} {}", words(1, 60), words(2, 60)));
@@ -231,7 +231,7 @@ fn a_hand_in_that_is_all_boilerplate_is_not_compared_and_is_added() {
 }
 
 #[test]
-fn a_search_for_a_hand_in_names_the_files_of_its_passages() {
+fn a_search_for_a_submission_names_the_files_of_its_passages() {
     let dir = Dir::new();
     students(&dir);
     assert_eq!(dir.run(&["add", "idx", "students", "--by", "directory"]).status, 0);
@@ -272,8 +272,8 @@ fn a_search_for_a_hand_in_names_the_files_of_its_passages() {
 }
 
 #[test]
-fn what_an_export_puts_beside_the_hand_ins_is_none() {
-    // A zip made on a Mac had `__MACOSX/class` as a hand-in that was not compared, and a README
+fn what_an_export_puts_beside_the_submissions_is_none() {
+    // A zip made on a Mac had `__MACOSX/class` as a submission that was not compared, and a README
     // made one document of the whole class.
     let dir = Dir::new();
     let [ann, bob] = [1, 2].map(|seed| words(seed, 60));
@@ -308,8 +308,8 @@ fn names_of_a_learning_platform_are_noticed() {
 }
 
 #[test]
-fn the_shares_of_a_hand_in_do_not_depend_on_the_listed_pairs() {
-    // All repeat the work sheet, so that the pair with the source is far down the list.
+fn the_shares_of_a_submission_do_not_depend_on_the_listed_pairs() {
+    // All repeat the worksheet, so that the pair with the source is far down the list.
     let dir = Dir::new();
     let sheet = words(1, 60);
     dir.write("old/eve/main.txt", words(2, 900));

@@ -22,7 +22,7 @@ use cento_text::runtime::Stop;
 /// Submitted documents and the way to compare them.
 ///
 /// ```
-/// use cento_collections::hand_ins::HandIns;
+/// use cento_collections::submissions::Submissions;
 /// use cento_collections::pairs::PairOptions;
 /// use cento::{Config, Document, Index, WriterOptions};
 ///
@@ -40,8 +40,8 @@ use cento_text::runtime::Stop;
 /// let archive = index_of(&[("last year", text)])?;
 /// let new = index_of(&[("ann", text), ("bob", "and another text, which was never seen before")])?;
 ///
-/// let hand_ins = HandIns::new(&new, &PairOptions::default()).against(&archive, "archive")?;
-/// let compared = hand_ins.with_sources(true).compare()?;
+/// let submissions = Submissions::new(&new, &PairOptions::default()).against(&archive, "archive")?;
+/// let compared = submissions.with_sources(true).compare()?;
 /// let pair = &compared.most_similar.pairs[0].pair;
 /// assert_eq!((&*pair.a, &*pair.b), ("ann", "last year"));
 /// assert_eq!(pair.index_b.as_deref(), Some("archive"));
@@ -49,7 +49,7 @@ use cento_text::runtime::Stop;
 /// # Ok(())
 /// # }
 /// ```
-pub struct HandIns {
+pub struct Submissions {
     new: Snapshot,
     archive: Option<WithKnown>,
     options: PairOptions,
@@ -61,16 +61,16 @@ pub struct HandIns {
     progress: Option<Arc<dyn Fn(u64) + Send + Sync>>,
 }
 
-impl fmt::Debug for HandIns {
+impl fmt::Debug for Submissions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("HandIns").field("options", &self.options).finish_non_exhaustive()
+        f.debug_struct("Submissions").field("options", &self.options).finish_non_exhaustive()
     }
 }
 
 /// The result of comparing submissions. The searcher over all documents, the new documents first.
 #[derive(Debug)]
 #[non_exhaustive]
-pub struct ComparedHandIns {
+pub struct ComparedSubmissions {
     /// The searcher over all documents, the new ones first.
     pub searcher: Searcher,
     /// The most similar pairs with at least one new document.
@@ -80,11 +80,11 @@ pub struct ComparedHandIns {
     pub sources: Vec<Sources>,
 }
 
-impl HandIns {
+impl Submissions {
     /// Prepares the comparison of the documents of a snapshot with each other.
     #[must_use]
-    pub fn new(documents: &Snapshot, options: &PairOptions) -> HandIns {
-        HandIns {
+    pub fn new(documents: &Snapshot, options: &PairOptions) -> Submissions {
+        Submissions {
             new: documents.clone(),
             archive: None,
             options: options.clone(),
@@ -103,9 +103,9 @@ impl HandIns {
     ///
     /// # Errors
     /// When the archive signs texts differently, or an id cannot be read.
-    pub fn against(self, archive: &Snapshot, name: &str) -> Result<HandIns> {
+    pub fn against(self, archive: &Snapshot, name: &str) -> Result<Submissions> {
         let archive = Some(with_known(&self.new, archive, name)?);
-        Ok(HandIns { archive, ..self })
+        Ok(Submissions { archive, ..self })
     }
 
     /// Returns the ids of new documents with an earlier version in the archive, which is a document
@@ -123,8 +123,8 @@ impl HandIns {
 
     /// Ignores text that does not count, such as the text of an assignment.
     #[must_use]
-    pub fn without(self, boilerplate: Option<Boilerplate>) -> HandIns {
-        HandIns { boilerplate, ..self }
+    pub fn without(self, boilerplate: Option<Boilerplate>) -> Submissions {
+        Submissions { boilerplate, ..self }
     }
 
     /// Finds the passages that at least this share of the new documents have. The documents of a
@@ -140,48 +140,48 @@ impl HandIns {
     ///
     /// # Errors
     /// When a text cannot be read.
-    pub fn without_repeated(mut self, repeated: &RepeatedPassages) -> Result<HandIns> {
+    pub fn without_repeated(mut self, repeated: &RepeatedPassages) -> Result<Submissions> {
         self.boilerplate = repeated.added_to(self.boilerplate.take(), &self.new, &self.stop)?;
         Ok(self)
     }
 
     /// Counts where the text of each new document comes from ([`Pairs::sources`]).
     #[must_use]
-    pub fn with_sources(self, counts_sources: bool) -> HandIns {
-        HandIns { counts_sources, ..self }
+    pub fn with_sources(self, counts_sources: bool) -> Submissions {
+        Submissions { counts_sources, ..self }
     }
 
     /// Searches with this number of threads. The default is the number of processors.
     #[must_use]
-    pub fn threads(self, threads: usize) -> HandIns {
-        HandIns { threads, ..self }
+    pub fn threads(self, threads: usize) -> Submissions {
+        Submissions { threads, ..self }
     }
 
     /// Stops soon after `stop` is set, with [`Error::Cancelled`](cento::Error::Cancelled).
     #[must_use]
-    pub fn stop(self, stop: &Stop) -> HandIns {
-        HandIns { stop: stop.clone(), ..self }
+    pub fn stop(self, stop: &Stop) -> Submissions {
+        Submissions { stop: stop.clone(), ..self }
     }
 
     /// Takes the memory for the texts of the archive from this budget ([`Pairs::memory`]).
     #[must_use]
-    pub fn memory(self, memory: Option<QueryMemory>) -> HandIns {
-        HandIns { memory, ..self }
+    pub fn memory(self, memory: Option<QueryMemory>) -> Submissions {
+        Submissions { memory, ..self }
     }
 
     /// Calls `progress` with the number of searches for a new document that are done: one for each
     /// document, and with [sources](Self::with_sources) another one.
     #[must_use]
-    pub fn progress(self, progress: impl Fn(u64) + Send + Sync + 'static) -> HandIns {
-        HandIns { progress: Some(Arc::new(progress)), ..self }
+    pub fn progress(self, progress: impl Fn(u64) + Send + Sync + 'static) -> Submissions {
+        Submissions { progress: Some(Arc::new(progress)), ..self }
     }
 
     /// Runs the comparison.
     ///
     /// # Errors
     /// The errors of [`Pairs::most_similar`] and [`Pairs::sources`].
-    pub fn compare(self) -> Result<ComparedHandIns> {
-        let HandIns { new, archive, options, boilerplate, threads, stop, memory, .. } = self;
+    pub fn compare(self) -> Result<ComparedSubmissions> {
+        let Submissions { new, archive, options, boilerplate, threads, stop, memory, .. } = self;
         let progress = self.progress.unwrap_or_else(|| Arc::new(|_| {}));
         let all = archive.map_or_else(|| new.clone(), |archive| archive.snapshot);
         let mut searcher = Searcher::new(all);
@@ -201,7 +201,7 @@ impl HandIns {
                 .sources(&new, &most_similar.pairs)?,
             false => Vec::new(),
         };
-        Ok(ComparedHandIns { searcher, most_similar, sources })
+        Ok(ComparedSubmissions { searcher, most_similar, sources })
     }
 }
 
@@ -223,8 +223,8 @@ mod tests {
         let new = index.snapshot().unwrap();
         let done = Arc::new(Mutex::new(Vec::new()));
         let noted = Arc::clone(&done);
-        let hand_ins = HandIns::new(&new, &PairOptions::default()).with_sources(true);
-        hand_ins.progress(move |number| noted.lock().unwrap().push(number)).compare().unwrap();
+        let submissions = Submissions::new(&new, &PairOptions::default()).with_sources(true);
+        submissions.progress(move |number| noted.lock().unwrap().push(number)).compare().unwrap();
         assert_eq!(*done.lock().unwrap(), [1, 2, 3, 4, 5, 6]);
     }
 }

@@ -7,7 +7,7 @@ use cento_client::api::{
 };
 use serde_json::Map;
 
-fn hand_in(id: &str, parts: &[(&str, &str)]) -> DocumentOfParts {
+fn submission(id: &str, parts: &[(&str, &str)]) -> DocumentOfParts {
     let part = |&(name, text): &(&str, &str)| PartText { name: name.into(), text: text.into() };
     let parts = parts.iter().map(part).collect();
     DocumentOfParts { id: id.into(), parts, meta: Map::new(), id_place: None }
@@ -18,9 +18,9 @@ fn class() -> PairsRequest {
     let (ann, dan) = (words(1, 60), words(4, 60));
     let of_cas = format!("own\n{dan}");
     let documents: Vec<AddedDocument> = vec![
-        hand_in("26/ann", &[("list", &ann), ("main", &words(2, 60))]).into(),
-        hand_in("26/bob", &[("main", &words(3, 60)), ("own", &ann)]).into(),
-        hand_in("26/cas", &[("main", &of_cas)]).into(),
+        submission("26/ann", &[("list", &ann), ("main", &words(2, 60))]).into(),
+        submission("26/bob", &[("main", &words(3, 60)), ("own", &ann)]).into(),
+        submission("26/cas", &[("main", &of_cas)]).into(),
     ];
     PairsRequest { documents, against_index: true, sources: true, ..PairsRequest::default() }
 }
@@ -35,13 +35,13 @@ fn last_year() -> (crate::common::Dir, Service) {
         ("25/eva", [("a", words(6, 60)), ("b", words(5, 60))]),
     ] {
         let parts = parts.each_ref().map(|(name, text)| (*name, text.as_str()));
-        client.add_of_parts(&hand_in(id, &parts), Commit::Wait).unwrap();
+        client.add_of_parts(&submission(id, &parts), Commit::Wait).unwrap();
     }
     (dir, service)
 }
 
 #[test]
-fn hand_ins_are_compared_with_each_other_and_those_of_the_index_but_not_these_with_each_other() {
+fn submissions_are_compared_with_each_other_and_those_of_the_index_but_not_these_with_each_other() {
     let (_dir, service) = last_year();
     let client = service.client();
     let found = client.pairs(&class()).unwrap();
@@ -85,7 +85,7 @@ fn hand_ins_are_compared_with_each_other_and_those_of_the_index_but_not_these_wi
 }
 
 #[test]
-fn a_hand_in_that_is_filed_is_an_earlier_version_of_itself() {
+fn a_submission_that_is_filed_is_an_earlier_version_of_itself() {
     let (_dir, service) = last_year();
     let client = service.client();
     for document in class().documents {
@@ -99,13 +99,13 @@ fn a_hand_in_that_is_filed_is_an_earlier_version_of_itself() {
 }
 
 #[test]
-fn boilerplate_is_grey_in_documents_of_the_index_too() {
+fn boilerplate_is_gray_in_documents_of_the_index_too() {
     let (_dir, service) = last_year();
     let request = PairsRequest { boilerplate: vec![words(4, 30)], ..class() };
     let found = service.client().pairs(&request).unwrap();
-    let grey: Vec<_> =
+    let gray: Vec<_> =
         found.boilerplate.iter().map(|one| (one.id.as_str(), one.index.as_deref())).collect();
-    assert_eq!(grey, [("26/cas", None), ("25/dan", Some("the index"))]);
+    assert_eq!(gray, [("26/cas", None), ("25/dan", Some("the index"))]);
     assert_eq!((found.sources[2].known, found.sources[2].boilerplate), (30, 30));
 }
 
@@ -140,9 +140,9 @@ fn a_document_of_a_comparison_without_parts_is_refused() {
         service.client().pairs(&request).unwrap_err().to_string()
     };
     let one = || body("x", "some words").into();
-    let empty = refused(vec![one(), hand_in("none", &[]).into()]);
+    let empty = refused(vec![one(), submission("none", &[]).into()]);
     assert!(empty.contains("`none` has no parts"), "{empty}");
-    let twice = refused(vec![one(), hand_in("y", &[("a", "b"), ("a", "c")]).into()]);
+    let twice = refused(vec![one(), submission("y", &[("a", "b"), ("a", "c")]).into()]);
     assert!(twice.contains("two of its parts have the name \"a\""), "{twice}");
 }
 

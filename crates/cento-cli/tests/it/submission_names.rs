@@ -1,4 +1,4 @@
-//! Hand-ins by their names: in reports without names, in archives, in groups, in empty directories.
+//! Submissions by their names: in reports without names, in archives, in groups, in empty directories.
 
 use serde_json::Value;
 
@@ -116,7 +116,7 @@ fn documents_of_one_group_are_refused_with_the_group() {
 }
 
 #[test]
-fn an_absolute_name_in_an_archive_joins_no_hand_ins() {
+fn an_absolute_name_in_an_archive_joins_no_submissions() {
     // It made one document of all others.
     let dir = Dir::new();
     let inner = |seed: u64| zip(&[("essay.txt", words(seed, 60).as_bytes())]);
@@ -138,7 +138,7 @@ fn an_absolute_name_in_an_archive_joins_no_hand_ins() {
 }
 
 #[test]
-fn an_empty_hand_in_is_named_once() {
+fn an_empty_submission_is_named_once() {
     let dir = Dir::new();
     let text = words(1, 60);
     for name in ["ann", "bob"] {

@@ -1,9 +1,9 @@
-"""Finds a passage in sixteen hand-ins, each in another form, and in one archive with all of them.
+"""Finds a passage in sixteen submissions, each in another form, and in one archive with all of them.
 
-    python3 tools/formats/hand_ins.py CENTO
+    python3 tools/formats/submissions.py CENTO
 
 CENTO is the program, built with the feature `office`. A passage of sixty words stands between others in each of the
-hand-ins; they are added, and the passage is searched for. The table has of each what the passage's place is, and how many
+submissions; they are added, and the passage is searched for. The table has of each what the passage's place is, and how many
 of its words are found.
 """
 
@@ -24,7 +24,7 @@ def words(seed, count):
 
 
 def folder(passage):
-    """The hand-ins by their names, with the id that each document has in the index."""
+    """The submissions by their names, with the id that each document has in the index."""
     parts = lambda seed: [words(seed, 50), f"{words(seed + 50, 10)} {passage} {words(seed + 60, 10)}", words(seed + 70, 50)]
     plain = lambda seed: "\n\n".join(parts(seed)).encode()
     odt = make.odt(parts(16))
@@ -54,13 +54,13 @@ def main():
     with tempfile.TemporaryDirectory() as work:
         run = lambda *args: subprocess.run([program, *args], cwd=work, capture_output=True, text=True)
         os.mkdir(os.path.join(work, "in"))
-        hand_ins = folder(passage)
-        for name, data, _ in hand_ins:
+        submissions = folder(passage)
+        for name, data, _ in submissions:
             with open(os.path.join(work, "in", name), "wb") as file:
                 file.write(data)
         with open(os.path.join(work, "mixed.zip"), "wb") as file:
             # The archive within an archive would be one too deep.
-            file.write(make.zipped([(f"class/{name}", data) for name, data, _ in hand_ins if name != "p.zip"]
+            file.write(make.zipped([(f"class/{name}", data) for name, data, _ in submissions if name != "p.zip"]
                                    + [("class/p.zip", make.zipped([("r.odt", make.odt([passage]))]))]))
         found = {}
         for index, source in (("folder.idx", "in"), ("zip.idx", "mixed.zip")):
@@ -69,8 +69,8 @@ def main():
             print(f"{source}: {report['added']} added, {report.get('left_out')}, {report.get('unread_files')}", file=sys.stderr)
             answer = json.loads(run("search", index, "--text", passage, "--passages", "-n", "50", "--format", "json").stdout)
             found[source] = {hit["id"]: hit["passages"] for hit in answer["hits"]}
-        print("| hand-in | found in the folder | words | in the archive | words |\n|---|---|---|---|---|")
-        for name, _, inner in hand_ins:
+        print("| submission | found in the folder | words | in the archive | words |\n|---|---|---|---|---|")
+        for name, _, inner in submissions:
             cells = []
             for source, id in (("in", f"in/{name}{inner}"), ("mixed.zip", f"mixed.zip/class/{name}{inner.replace('/q.zip', '')}")):
                 passages = found[source].get(id)

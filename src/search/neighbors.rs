@@ -19,7 +19,7 @@ use crate::text::{AnalyzedText, Tokens};
 
 /// A document that shares fingerprints with the query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Neighbour {
+pub struct Neighbor {
     /// The place of the document in the snapshot.
     pub address: DocAddress,
     /// The number of distinct fingerprints in common.
@@ -28,7 +28,7 @@ pub struct Neighbour {
     pub fingerprints: u32,
 }
 
-impl Neighbour {
+impl Neighbor {
     /// Combines the counts with the query (side a), which has `searched_for` distinct fingerprints.
     #[must_use]
     pub fn with(&self, searched_for: u32) -> Overlap {
@@ -42,42 +42,42 @@ impl Searcher {
     ///
     /// # Errors
     /// When a file is damaged. [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
-    pub fn neighbours(
+    pub fn neighbors(
         &self,
         keys: &[u64],
         overlap_min: u32,
         max_df: Option<MaxDf>,
         except: Option<DocAddress>,
         stop: &Stop,
-    ) -> Result<Vec<Neighbour>> {
+    ) -> Result<Vec<Neighbor>> {
         let found = self.sharing(keys, (overlap_min, None), max_df, except, stop)?.documents;
-        let mut neighbours = Vec::with_capacity(found.len());
+        let mut neighbors = Vec::with_capacity(found.len());
         self.for_each_size(&found, |&Candidate { address, overlap, .. }, fingerprints| {
-            neighbours.push(Neighbour { address, overlap, fingerprints });
+            neighbors.push(Neighbor { address, overlap, fingerprints });
         })?;
-        Ok(neighbours)
+        Ok(neighbors)
     }
 
     /// Returns the weight of the keys, and the documents that share at least `share_min` of it,
     /// each with the weight of the shared keys.
-    pub fn weighed_neighbours(
+    pub fn weighed_neighbors(
         &self,
         keys: &[u64],
         (overlap_min, weigh, share_min): (u32, Weigh, f64),
         max_df: Option<MaxDf>,
         except: Option<DocAddress>,
         stop: &Stop,
-    ) -> Result<(u64, Vec<(Neighbour, u64)>)> {
+    ) -> Result<(u64, Vec<(Neighbor, u64)>)> {
         let least = (overlap_min, Some((weigh, share_min)));
         let found = self.sharing(keys, least, max_df, except, stop)?;
-        let mut neighbours = Vec::with_capacity(found.documents.len());
+        let mut neighbors = Vec::with_capacity(found.documents.len());
         self.for_each_size(
             &found.documents,
             |&Candidate { address, overlap, weight }, fingerprints| {
-                neighbours.push((Neighbour { address, overlap, fingerprints }, weight));
+                neighbors.push((Neighbor { address, overlap, fingerprints }, weight));
             },
         )?;
-        Ok((found.weights.iter().sum(), neighbours))
+        Ok((found.weights.iter().sum(), neighbors))
     }
 
     /// Returns the documents that share this number of keys and, if weighed, this share of their

@@ -1,4 +1,4 @@
-//! The hand-ins of a class on the web page, in a real browser.
+//! The submissions of a class on the web page, in a real browser.
 
 use serde_json::json;
 
@@ -12,7 +12,7 @@ use crate::common::{words, zip};
 fn a_class_is_compared_with_itself_and_the_index_and_is_added_to_it() {
     let browser = Browser::start();
     let dir = Dir::new();
-    // Last year's hand-in; cas hands in a file of it.
+    // Last year's submission; cas hands in a file of it.
     dir.write("2025/dan/old.txt", words(4, 60));
     let added = dir.run(&["add", "idx", "2025", "--by", "directory"]);
     assert_eq!(added.status, 0, "{}", added.err);
@@ -38,7 +38,7 @@ fn a_class_is_compared_with_itself_and_the_index_and_is_added_to_it() {
     // What each has from where: known before, and shared in the class.
     let rows = browser.wait_for(
         "const cell = (row, title) => row.querySelector(`td[data-title=\"${title}\"]`).textContent;
-         const rows = [...document.querySelectorAll('#pairs-sources tr.hand-in')];
+         const rows = [...document.querySelectorAll('#pairs-sources tr.submission')];
          return rows.length > 0 && rows.map(row => [
              row.dataset.id, cell(row, 'KnownIndex before'), cell(row, 'Shared in this class'),
              cell(row, 'Most alike').split(',')[0]]);",
@@ -55,11 +55,11 @@ fn a_class_is_compared_with_itself_and_the_index_and_is_added_to_it() {
              .map(li => li.textContent).sort()",
     );
     let expected = json!([
-        "in.zip/class/cas/data.json: it is a list of records, and no part of a hand-in",
+        "in.zip/class/cas/data.json: it is a list of records, and no part of a submission",
         "in.zip/class/dan/a.png: it is an image",
     ]);
     assert_eq!(left_out, expected);
-    // The row of a hand-in shows its files, its pairs, and the part and line of a passage.
+    // The row of a submission shows its files, its pairs, and the part and line of a passage.
     browser.click("#pairs-sources tr[data-id='2026/cas'] button");
     browser.wait_for(
         "return document.querySelector('#pairs-side-by-side .passage-at')?.textContent
@@ -88,14 +88,14 @@ fn a_class_is_compared_with_itself_and_the_index_and_is_added_to_it() {
     browser.click("#pairs-file");
     browser.wait_for(
         "return document.getElementById('pairs-file-status').textContent
-             .startsWith('3 hand-ins added')",
+             .startsWith('3 submissions added')",
     );
     let stored = service.client().document("2026/ann").unwrap();
     assert_eq!((stored.parts.len(), &stored.meta["term"]), (2, &json!("2026")));
     browser.click("#pairs-run");
     browser.wait_for(
         "return document.getElementById('pairs-status').textContent
-             .includes('Of 3 hand-ins the index has an earlier version')",
+             .includes('Of 3 submissions the index has an earlier version')",
     );
     assert_eq!(browser.run("return document.getElementById('message').textContent"), json!(""));
     browser.click("#pairs-report");
