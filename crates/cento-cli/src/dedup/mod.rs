@@ -52,9 +52,8 @@ use tree::{TableInput, Tree};
 /// Fingerprints find candidates, and the texts decide. With --index, these are the texts that the
 /// index stores. Without it, cento keeps the texts of this run in a temporary file. If no texts are
 /// stored, an estimate decides, and the list says so. Two programs must also share half of their
-/// names, numbers and strings, and have 50 tokens, unless their texts are equal. cento does not
-/// weight fingerprints by rarity, because rarity changes with every batch: a verdict does not
-/// depend on when you commit.
+/// names, numbers and strings, and have 50 tokens, unless their texts are equal. Rarity does not
+/// count, because it changes with every batch: a verdict does not depend on when you commit.
 #[derive(Debug, Args)]
 pub struct Dedup {
     /// Files or folders to deduplicate, or - for standard input.
@@ -92,8 +91,7 @@ pub struct Dedup {
     /// options.
     #[arg(long, requires_all = ["index", "out"])]
     resume: bool,
-    /// Start again although a run was interrupted. The documents that the interrupted run kept stay
-    /// in the index.
+    /// Start again although a run was interrupted. Its kept documents stay in the index.
     #[arg(long, requires = "index", conflicts_with = "resume")]
     restart: bool,
     #[command(flatten)]

@@ -39,7 +39,7 @@ use indexes::IndexArgs;
 /// pairs come first. The similarity is symmetric: cento counts the runs of words that both
 /// documents have, and divides twice this number by the sum of the runs of each document. If a
 /// document cannot be compared, because it is empty, not text, or all boilerplate, cento tells you
-/// which one and why, and the exit status is 2.
+/// which one and why, and the exit status is 3.
 ///
 /// cento skips folders of libraries and build output (node_modules, vendor, target, ...). With --by
 /// it also skips data files (.json, .csv, ...). With source code it skips files in other languages,
