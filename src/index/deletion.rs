@@ -3,7 +3,8 @@
 //! tantivy keeps a deletion until every segment has applied it, and applying a deletion visits
 //! every document with its id in a segment. With one deletion per version, n versions of a document
 //! would cause n^2 visits, and each deletion would take 1.2 kB. A commit therefore has a single
-//! deletion for every document of the last commit ([`DeletedIds`]). A document added since the last commit
+//! deletion for every document of the last commit ([`DeletedIds`]). A document added since the last
+//! commit
 //! gets its own deletion, which voids the previous deletion of the same id. The new deletion covers
 //! the documents of the voided one, because a commit applies every deletion to every segment.
 //!

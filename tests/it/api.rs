@@ -43,7 +43,10 @@ fn root() -> PathBuf {
 }
 
 fn has(attrs: &[Attribute], name: &str, word: &str) -> bool {
-    let is = |attr: &&Attribute| attr.path().is_ident(name);
+    // A documentation comment is a `doc = "..."`, and may have any word.
+    let is = |attr: &&Attribute| {
+        attr.path().is_ident(name) && !matches!(attr.meta, syn::Meta::NameValue(_))
+    };
     attrs.iter().filter(is).any(|attr| attr.to_token_stream().to_string().contains(word))
 }
 

@@ -11,8 +11,7 @@ use cento_report::Delimiter;
 use cento_source::{Annotation, SourceOptions, TableForm};
 use flate2::write::GzEncoder;
 
-/// A file that is written from a given position, or standard output; compressed if its
-/// name promises that.
+/// A file written from a given position, or standard output, compressed if its name says so.
 pub struct OutFile {
     /// `None` only while an encoder takes its place.
     stream: Option<OutputStream>,
@@ -264,14 +263,12 @@ impl OutputStream {
     }
 }
 
-/// Returns the name of a file as it counts in the number of a run: its bytes, escaped where they
-/// are not printable ASCII.
+/// Returns the name of a file for the number of a run: its bytes, with all but ASCII escaped.
 pub fn path_name(path: &Path) -> String {
     path.as_os_str().as_encoded_bytes().escape_ascii().to_string()
 }
 
-/// Formats values for the number of a run: each on its own line, so an empty list is the empty
-/// text.
+/// Formats values for the number of a run, one per line. No values are the empty text.
 pub fn listed<T: Display>(things: impl IntoIterator<Item = T>) -> String {
     things.into_iter().map(|thing| format!("{thing}\n")).collect()
 }
@@ -303,8 +300,7 @@ impl OutFile {
         Ok(OutFile { stream, compression, target })
     }
 
-    /// Creates a new file and makes its name durable, so that a later note about it holds. A pipe
-    /// or device is written as it is.
+    /// Creates a file with a durable name, so that a later note about it holds, or opens a device.
     ///
     /// # Errors
     /// When it cannot be created, or exists already.

@@ -24,7 +24,8 @@
 //! # Ok::<(), cento::Error>(())
 //! ```
 //!
-//! [`submissions`] compares new documents with each other and with an archive. [`withdraw`] removes a
+//! [`submissions`] compares new documents with each other and with an archive. [`withdraw`] removes
+//! a
 //! document and its copies. [`decontaminate`] joins a stream of documents with the questions of
 //! benchmarks, without an index. [`watch`] matches later commits against standing queries, and
 //! [`tune`] finds the setting that suits a collection.

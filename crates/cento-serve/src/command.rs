@@ -1,6 +1,7 @@
 //! Messages between requests, the threads that sign, and the writer.
 //!
-//! A request with documents goes to the threads of [`ingest`](crate::ingest) as [`ArrivedDocuments`], and
+//! A request with documents goes to the threads of [`ingest`](crate::ingest) as
+//! [`ArrivedDocuments`], and
 //! from there to the [`writer`](crate::writer) as a [`Command`]. Other commands go to the writer
 //! directly. A [`Reply`] returns the answer. Senders and receivers depend on this module only.
 

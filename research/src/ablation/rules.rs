@@ -47,6 +47,8 @@ macro_rules! rules {
 
 rules! {
     "mod.rs" {
+        COPIED_TOKENS_MIN => "1 << 30": "words of a copy that is not searched further (bounds work, too)";
+        SIMILARITY_OF_ONE_MIN => "0.4": "similarity of a single pair";
         is_evident = "few_words::is_evident(copied, query, document)" => "true": "copies of few different words are chance";
         words_enough = "words >= tokens.min(PASSAGE_TOKENS_MIN) as u64 * WORD" => "true": "letters are parts of words";
         phrases = "copied::without_phrases(copied, steps)?" => "copied": "phrases of longer copies";
@@ -57,7 +59,6 @@ rules! {
         copied_inside = "around.holds(&passage, steps)?" => "false": "copied passages within others";
     }
     "candidates.rs" {
-        COPIED_TOKENS_MIN => "1 << 30": "words of a copy that is not searched further (bounds work, too)";
         few_words = "!query.has_few_words(&passage.query)\n            && !document.has_few_words(&passage.hit)" => "true": "rewritten text of few different words";
         the_rewritten = "judged(rewritten, (query, document), steps)?" => "Vec::new()": "all rewritten passages";
         the_summaries = "judged(summarized, (query, document), steps)?" => "Vec::new()": "all summaries";
@@ -109,7 +110,6 @@ rules! {
         GAP_SENTENCES_MAX => "0": "sentences between two pairs";
         PASSAGE_BYTES_MIN => "0": "bytes of a side";
         SIMILARITY_MIN => "0.0": "similarity of the sides";
-        SIMILARITY_OF_ONE_MIN => "0.4": "similarity of a single pair";
         best = "found.extend(best.filter(|seeds| seeds.len() > 1))" => "drop(best)": "clusters of the most similar sentences";
     }
     "sentences.rs" {

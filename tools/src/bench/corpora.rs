@@ -19,7 +19,8 @@ const SEED: u64 = 1;
 /// The extensions of the files that are taken from the sources of packages.
 const ENDINGS: [&str; 3] = ["md", "rs", "txt"];
 
-/// Writes about `bytes` bytes of synthetic documents and returns the numbers of documents and bytes.
+/// Writes about `bytes` bytes of synthetic documents and returns the numbers of documents and
+/// bytes.
 /// A smaller corpus is the beginning of a larger one.
 pub fn write_made_up(out: impl Write, bytes: usize) -> Result<(usize, usize)> {
     let mut rng = Rng::with_seed(SEED);

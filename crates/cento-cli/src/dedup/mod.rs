@@ -4,6 +4,7 @@ mod files;
 pub mod record;
 pub mod tables;
 pub mod tree;
+mod verdict_counts;
 
 use std::collections::BTreeMap;
 use std::io;
@@ -12,7 +13,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use clap::Args;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::add::{SourceArgs, check_no_index};
 use super::boilerplate::{NamedBoilerplate, read, without};
@@ -21,7 +22,7 @@ use super::failpoint::Failpoint;
 use super::left_out::FilterArgs;
 use super::memory;
 use super::outfile::{check_apart, check_lines, is_taken, listed, path_name, table_form};
-use super::output::{self, Format, count};
+use super::output::{self, Format};
 use super::parse::{parse_bytes, parse_threads};
 use super::progress::{NotRead, Spinner, metered, stop_flag};
 use super::terminal::{self, note, tell};
@@ -33,11 +34,11 @@ use cento::index::{Config, Index, Preset, PresetDefaults, WriterOptions};
 use cento::search::{Boilerplate, Searcher};
 use cento::{Error, Reason, Stop};
 use cento_api::Prefer;
-use cento_api::whole::is_zero;
 use cento_collections::dedup::{self, DedupOptions, Event, Progress, Record};
 use cento_source::{Annotation, SourceOptions, TableForm, check_there};
 use files::Files;
 use tree::{TableInput, Tree};
+use verdict_counts::VerdictCounts;
 
 /// Write the documents that are not duplicates, and list the others.
 ///
@@ -158,52 +159,6 @@ impl RunIndex {
             RunIndex::Opened(index) => index.config(),
             RunIndex::Planned(config) => config,
         }
-    }
-}
-
-/// The number of documents for each result.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-struct VerdictCounts {
-    kept: u64,
-    /// Of these, those that an index has already under their ids, with the same texts.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    unchanged: u64,
-    /// Of these, those that took the place of old versions in the index.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    replaced: u64,
-    exact: u64,
-    near: u64,
-    contained: u64,
-    /// The number of near and contained documents whose texts were not compared.
-    #[serde(default)]
-    estimated: u64,
-    /// Dropped because passages of other documents contain all of it.
-    passages: u64,
-    /// Dropped because an index refuses them: they were withdrawn, or are copies.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    withdrawn: u64,
-    /// Kept without some passages.
-    cut: u64,
-    skipped: u64,
-    /// Of these, files left out by their names, such as hidden ones.
-    #[serde(default)]
-    skipped_by_name: u64,
-    failed: u64,
-    /// Of these, files that could not be read, or not to their ends.
-    #[serde(default)]
-    unread: u64,
-    /// Documents without a token.
-    #[serde(default)]
-    empty: u64,
-    bytes: u64,
-    kept_bytes: u64,
-}
-
-impl VerdictCounts {
-    /// Returns whether any record was a document.
-    fn has_read(&self) -> bool {
-        let dropped = self.exact + self.near + self.contained + self.passages + self.withdrawn;
-        self.kept + dropped > 0
     }
 }
 
@@ -577,31 +532,5 @@ impl Dedup {
             // Or a run was interrupted before it had begun.
             _ => Ok(Progress { run, ..Progress::default() }),
         }
-    }
-}
-
-impl VerdictCounts {
-    /// Summarizes the results in a line.
-    fn line(&self) -> String {
-        let mut parts = vec![format!("{} kept", count(self.kept))];
-        for (number, what) in [
-            (self.unchanged, "of these unchanged"),
-            (self.replaced, "of these in place of old versions"),
-            (self.exact, if self.exact == 1 { "exact duplicate" } else { "exact duplicates" }),
-            (self.near, if self.near == 1 { "near-duplicate" } else { "near-duplicates" }),
-            (self.contained, "contained in others"),
-            (self.estimated, "of these by estimate"),
-            (self.passages, "nothing but passages of others"),
-            (self.withdrawn, "withdrawn before"),
-            (self.cut, "kept without some passages"),
-            (self.skipped, "skipped"),
-            (self.failed, "failed"),
-            (self.empty, "empty"),
-        ] {
-            if number > 0 {
-                parts.push(format!("{} {what}", count(number)));
-            }
-        }
-        format!("{}; {} of text", parts.join(", "), output::bytes(self.bytes))
     }
 }

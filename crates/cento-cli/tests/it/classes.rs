@@ -1,4 +1,5 @@
-//! Submissions of a class: files of one document, attempts of one author, documents of earlier years.
+//! Submissions of a class: files of one document, attempts of one author, documents of earlier
+//! years.
 
 use std::collections::BTreeSet;
 

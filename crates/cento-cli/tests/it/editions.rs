@@ -1,4 +1,5 @@
-//! The real binary: families of early printed books, where spellings and the ends of passages differ.
+//! The real binary: families of early printed books, where spellings and the ends of passages
+//! differ.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,5 @@
-//! Submissions by their names: in reports without names, in archives, in groups, in empty directories.
+//! Submissions by their names: in reports without names, in archives, in groups, in empty
+//! directories.
 
 use serde_json::Value;
 

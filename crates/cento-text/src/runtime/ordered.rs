@@ -78,7 +78,8 @@ impl<T> std::fmt::Debug for OrderedResults<T> {
     }
 }
 
-/// The function that begins the work of [`OrderedResults`], given the range of numbers and the work.
+/// The function that begins the work of [`OrderedResults`], given the range of numbers and the
+/// work.
 pub type Begin<'a, T> = &'a mut dyn FnMut(Range<u64>, &(dyn Fn(u64) -> Result<T> + Sync));
 
 impl<T: Send + 'static> OrderedResults<T> {

@@ -435,7 +435,9 @@ mod tests {
             let taken: Vec<(usize, bool)> = match is_fed_apart {
                 false => {
                     let (inputs, size) = (shares.clone().into_iter(), (threads, room));
-                    FeedHandle::start(inputs, |&share| share, size, Stop::NEVER, work).map(take).collect()
+                    FeedHandle::start(inputs, |&share| share, size, Stop::NEVER, work)
+                        .map(take)
+                        .collect()
                 }
                 true => std::thread::scope(|scope| {
                     let (mut feed, results) = pipeline(threads, room, Stop::NEVER, work);

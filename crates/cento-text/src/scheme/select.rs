@@ -3,13 +3,16 @@
 //! The selections of Potthast and Stein (2008), table 1, that do not keep all k-grams, k-grams of
 //! certain values, or the minimum of a window:
 //!
-//! - [`SelectionRule::Every`]: every `l`-th k-gram. An inserted word shifts everything that follows.
+//! - [`SelectionRule::Every`]: every `l`-th k-gram. An inserted word shifts everything that
+//!   follows.
 //! - [`SelectionRule::Random`]: one of every `l` k-grams, drawn from a seed.
-//! - [`SelectionRule::Extremum`]: the k-grams of greater value than all `h` neighbors on either side
+//! - [`SelectionRule::Extremum`]: the k-grams of greater value than all `h` neighbors on either
+//!   side
 //!   (Bjorner, Blass and Gurevich 2010). The selection depends on the neighborhood alone, as in
 //!   winnowing, but leaves gaps without a bound.
 //! - [`SelectionRule::Anchor`]: the k-grams that begin with a word of a fixed set (Manber 1994).
-//! - [`SelectionRule::Infrequent`]: the k-grams that begin with a word that the document has at most `f`
+//! - [`SelectionRule::Infrequent`]: the k-grams that begin with a word that the document has at
+//!   most `f`
 //!   times (Heintze 1996).
 
 #[cfg(test)]

@@ -2,19 +2,23 @@
 //!
 //! Four kinds of token, for schemes over characters:
 //!
-//! - [`CharKind::Chars`]: letters and digits, and `_` for every other character. In ASCII this is the
+//! - [`CharKind::Chars`]: letters and digits, and `_` for every other character. In ASCII this is
+//!   the
 //!   alphabet of 37 signs of Sun et al. (2013), section 7.1: lower case, digits and `_`. The paper
 //!   does not treat other texts. Here a letter or digit of any script is a token, with its marks,
 //!   normalized and folded as in the analyzer `words` (see [`super::normalize`]): a composed
 //!   character and the same letter with a combining accent are the same token, a vowel sign of
 //!   Devanagari belongs to its consonant, and a ligature is its letters.
-//! - [`CharKind::Letters`]: the same letters and digits without anything between. OCR text has wrong
+//! - [`CharKind::Letters`]: the same letters and digits without anything between. OCR text has
+//!   wrong
 //!   and missing spaces and marks as well as wrong letters, and a word that a line end divides is
 //!   whole.
-//! - [`CharKind::Consonants`]: the consonants, without vowels and everything else (Koala, Heintze 1996:
+//! - [`CharKind::Consonants`]: the consonants, without vowels and everything else (Koala, Heintze
+//!   1996:
 //!   chunks of 20 consonants). Vowels are a, e, i, o and u, with any marks. Which letters of other
 //!   scripts are vowels depends on the language, so all letters of other scripts are kept.
-//! - [`CharKind::Bytes`]: every byte unchanged (SIF, Manber 1994: chunks of 50 bytes). The span of a
+//! - [`CharKind::Bytes`]: every byte unchanged (SIF, Manber 1994: chunks of 50 bytes). The span of
+//!   a
 //!   byte is the span of its character, so that no passage cuts a character.
 //!
 //! Marks that follow no letter or digit, and characters that are invisible by definition, are

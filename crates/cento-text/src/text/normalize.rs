@@ -291,7 +291,8 @@ struct CharEntry {
     /// The class of `mapped`, or [`Class::Ignorable`].
     class: Class,
     own_class: Class,
-    /// [`CharEntry::BOUNDARY`] and [`CharEntry::SETTLED`], in a byte, so that an entry takes eight bytes.
+    /// [`CharEntry::BOUNDARY`] and [`CharEntry::SETTLED`], in a byte, so that an entry takes eight
+    /// bytes.
     flags: u8,
 }
 

@@ -10,7 +10,9 @@ use super::rewritten::Candidate;
 use super::summarized::{self, FirstLook, Open};
 use super::sums::Bags;
 use super::vocabulary::{OtherText, Vocabulary};
-use super::{AlignedPassage, Prepared, Side, rewritten, sentences, similarity_steps};
+use super::{
+    AlignedPassage, COPIED_TOKENS_MIN, Prepared, Side, rewritten, sentences, similarity_steps,
+};
 use crate::error::Result;
 use crate::runtime::Steps;
 
@@ -49,9 +51,6 @@ pub struct Candidates {
     /// Summaries.
     pub summarized: Vec<AlignedPassage>,
 }
-
-/// A copied passage of at least this many tokens is not searched further.
-pub const COPIED_TOKENS_MIN: usize = 40;
 
 impl Candidates {
     /// Finds the candidates beside these copied passages of two texts; the one that is searched for

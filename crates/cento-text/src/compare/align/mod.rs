@@ -136,6 +136,12 @@ impl Genre {
 /// number of words, too, where tokens are letters of scripts without spaces.
 pub const PASSAGE_TOKENS_MIN: usize = 12;
 
+/// A copied passage of at least this many tokens is not searched further.
+const COPIED_TOKENS_MIN: usize = 40;
+
+/// A single pair of sentences is chance, unless it is at least this similar.
+const SIMILARITY_OF_ONE_MIN: f64 = 0.6;
+
 /// The number of look-ups whose steps are taken together: each takes less time than a check.
 const LOOKUPS_AT_ONCE: usize = 1 << 10;
 

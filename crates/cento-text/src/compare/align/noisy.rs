@@ -17,7 +17,6 @@ use std::cmp::Reverse;
 use std::ops::Range;
 
 use super::bands::Bands;
-use super::candidates::COPIED_TOKENS_MIN;
 use super::chain::CoveredRanges;
 use super::copied::CopiedPassage;
 use super::joined::{LetteredText, add, joined};
@@ -26,7 +25,9 @@ use super::local::{Aligner, Pair};
 use super::noise::Words;
 use super::order::OrderedPair;
 use super::spacing::{self, LETTERS_MIN};
-use super::{AlignedPassage, LOOKUP_STEPS, LOOKUPS_AT_ONCE, PASSAGE_TOKENS_MIN, Side};
+use super::{
+    AlignedPassage, COPIED_TOKENS_MIN, LOOKUP_STEPS, LOOKUPS_AT_ONCE, PASSAGE_TOKENS_MIN, Side,
+};
 use crate::compare::runs::{Place, is_hidden};
 use crate::error::Result;
 use crate::runtime::{Steps, Stop};

@@ -7,10 +7,10 @@
 
 use std::ops::Range;
 
-use super::Side;
 use super::alike::{COSINE_MIN, Seeds, extent};
 use super::groups::{Seed, groups};
 use super::sums::Bags;
+use super::{SIMILARITY_OF_ONE_MIN, Side};
 use crate::error::Result;
 use crate::runtime::Steps;
 use crate::text::is_letter;
@@ -32,8 +32,6 @@ const PASSAGE_BYTES_MIN: usize = 120;
 /// Two less similar places have like content at most. This removes more of them than the shorter
 /// passages add.
 const SIMILARITY_MIN: f64 = 0.4;
-/// A single pair of sentences is chance, unless it is at least this similar.
-pub const SIMILARITY_OF_ONE_MIN: f64 = 0.6;
 
 /// Returns the passages that may have been rewritten, those with the most seeds first.
 ///

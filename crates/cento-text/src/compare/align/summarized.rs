@@ -17,14 +17,12 @@
 
 use std::ops::Range;
 
-use super::candidates::COPIED_TOKENS_MIN;
-use super::rewritten::SIMILARITY_OF_ONE_MIN;
 use super::scan::segments;
 use super::sentences::Sentences;
 use super::vocabulary::{
     KnownWords, OtherText, Places, Vocabulary, Weights as WordWeights, many_sentences,
 };
-use super::{AlignedPassage, CoveredRanges, Side};
+use super::{AlignedPassage, COPIED_TOKENS_MIN, CoveredRanges, SIMILARITY_OF_ONE_MIN, Side};
 use crate::error::Result;
 use crate::hash::mix64;
 use crate::number::ln;

@@ -288,7 +288,10 @@ mod tests {
                     ("[\u{3b1}-\u{3c9}]{1,8}", Just(LanguageScript::Greek)),
                     ("[\u{628}-\u{63a}]{1,8}", Just(LanguageScript::Arabic)),
                     ("[\u{b95}\u{b99}\u{ba3}]{1,8}", Just(LanguageScript::Tamil)),
-                    ("[\u{5d0}-\u{5ea}\u{915}-\u{939}\u{4e00}-\u{4eff}]{1,8}", Just(LanguageScript::Other)),
+                    (
+                        "[\u{5d0}-\u{5ea}\u{915}-\u{939}\u{4e00}-\u{4eff}]{1,8}",
+                        Just(LanguageScript::Other)
+                    ),
                 ],
                 0..12,
             ),

@@ -218,7 +218,8 @@ mod tests {
             at: prop::sample::Index,
             other in "[a-zA-Z0-9_\u{e9}\u{c9}]",
         ) {
-            let known = KnownWord::new(word.as_bytes(), 1, 0, WordOutcome { hash: 2, is_kept: true });
+            let outcome = WordOutcome { hash: 2, is_kept: true };
+            let known = KnownWord::new(word.as_bytes(), 1, 0, outcome);
             let mut chars: Vec<char> = word.chars().collect();
             let at = at.index(chars.len());
             chars[at] = other.chars().next().unwrap();
