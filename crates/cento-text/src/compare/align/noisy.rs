@@ -1,4 +1,4 @@
-//! Passages with wrong letters: OCR text (OCR), and another spelling.
+//! Passages with wrong letters: OCR text, and another spelling.
 //!
 //! Hardly a run of words is left where a third of them has a wrong letter, but runs of letters are.
 //! Two short runs that follow each other at about the same distance in both texts bring up a local
