@@ -34,8 +34,8 @@ const STYLE: &str = include_str!("report.css");
 const SCRIPT: &str = include_str!("report.js");
 
 /// Hashes of the style sheet and the script. A test compares them with the files.
-const STYLE_SHA256: &str = "7NAoVbLI5X4NF4BqYTpwEHuIW01hJqMFG/NSVRkrctg=";
-const SCRIPT_SHA256: &str = "MaUTt3ubhOTwDR3WoAnOmbNsaZxUC8RJzZxKREPpom8=";
+const STYLE_SHA256: &str = "opP0syjWgO5pCcu8WwBVkjj+dUrUrBO3w3aM743bGKI=";
+const SCRIPT_SHA256: &str = "/B+boXTH8rNdihQI6jf8yeU4N4vzMF67Z1uZJrNrn6w=";
 
 const COLORS: usize = 12;
 
