@@ -72,9 +72,9 @@ fn tables() -> String {
 //! | [`FOLDS`], [`FULL_FOLDS`] | {folding} | caseless |
 //! | [`SCRIPTS`], [`UNSPACED`] | {scripts} | unicode-script |
 
-use super::Category::{{self, Cn, L, M, N, Nl, Other, Pc}};
 #[cfg(feature = \"avtor\")]
-use super::Script::{{self, Cyrillic, Greek, Latin}};
+use super::LetterScript::{{self, Cyrillic, Greek, Latin}};
+use super::WordCategory::{{self, Cn, L, M, N, Nl, Other, Pc}};
 "
     );
     let mut table = |head: &str, rows: Vec<String>| {
@@ -86,7 +86,7 @@ use super::Script::{{self, Cyrillic, Greek, Latin}};
     table(
         "/// The first character of each run of characters of one category.
 #[rustfmt::skip]
-pub(super) static CATEGORIES: (u32, Category)",
+pub(super) static CATEGORIES: (u32, WordCategory)",
         starts(category).iter().map(|(first, name)| format!("({first:#x}, {name})")).collect(),
     );
     let upper = |c: char| c.general_category() == GeneralCategory::UppercaseLetter;
@@ -126,7 +126,7 @@ pub(super) static FULL_FOLDS: (char, [char; 3])",
         "/// The first and last of each run of characters of scripts whose letters look alike.
 #[cfg(feature = \"avtor\")]
 #[rustfmt::skip]
-pub(super) static SCRIPTS: (u32, u32, Script)",
+pub(super) static SCRIPTS: (u32, u32, LetterScript)",
         runs(|c| ALIKE.iter().find(|(script, _)| *script == c.script()).map(|(_, name)| *name))
             .iter()
             .map(|(first, last, script)| format!("({first:#x}, {last:#x}, {script})"))

@@ -418,7 +418,7 @@ mod tests {
         check(b"{\"a\":1}\n", "a.txt", Form::NoRecords);
         check(b"{\"a\":1}\n", "a.jsonl", Form::Lines);
         check(b"no JSON", "a.jsonl", Form::Lines);
-        check(b"{ // no\n}", "a.json", Form::Refused("it is named .json, and is not JSON"));
+        check(b"{ // no\n}", "a.json", Form::Refused("its name ends in .json, but it is not JSON"));
         check(b"{{Infobox}} text", "a.txt", Form::Text);
         check(b"[1] a note", "a", Form::Text);
         let source = SourceOptions { html: Html::Source, ..SourceOptions::default() };
