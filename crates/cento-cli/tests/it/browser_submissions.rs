@@ -40,7 +40,7 @@ fn a_class_is_compared_with_itself_and_the_index_and_is_added_to_it() {
         "const cell = (row, title) => row.querySelector(`td[data-title=\"${title}\"]`).textContent;
          const rows = [...document.querySelectorAll('#pairs-sources tr.submission')];
          return rows.length > 0 && rows.map(row => [
-             row.dataset.id, cell(row, 'KnownIndex before'), cell(row, 'Shared in this class'),
+             row.dataset.id, cell(row, 'Known before'), cell(row, 'Shared in this class'),
              cell(row, 'Most alike').split(',')[0]]);",
     );
     let percent = |text: &str| format!("{text}\u{a0}%");
