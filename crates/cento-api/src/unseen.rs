@@ -21,11 +21,11 @@ impl UnseenText {
     /// Counts the invisible characters and mixed words of a text.
     ///
     /// ```
-    /// use cento_api::Unseen;
+    /// use cento_api::UnseenText;
     ///
-    /// let unseen = Unseen::of("a w\u{200b}ord and a w\u{43e}rd");
+    /// let unseen = UnseenText::of("a w\u{200b}ord and a w\u{43e}rd");
     /// assert_eq!((unseen.hidden_characters, unseen.mixed_words), (1, 1));
-    /// assert!(Unseen::of("a word").is_none());
+    /// assert!(UnseenText::of("a word").is_none());
     /// ```
     #[must_use]
     pub fn of(text: &str) -> UnseenText {
