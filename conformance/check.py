@@ -54,7 +54,7 @@ def check_bitmap(entry):
 
 
 def check_transducer(entry):
-    """Returns how the reader's enattempts of a transducer differ from the expected ones, or None."""
+    """Returns how the reader's entries of a transducer differ from the expected ones, or None."""
     cursor = reader.Cursor("term index", 0, bytes.fromhex(entry["bytes"]))
     try:
         found = [[key.hex(), value] for key, value in reader.transducer(cursor, 5)]

@@ -92,7 +92,7 @@ impl SegmentReader {
     }
 
     /// Returns the places of the terms in their blocks, with the high parts of their keys. Requests
-    /// the enattempts of the terms.
+    /// the entries of the terms.
     fn place(
         &self,
         ordinals: &[u32],

@@ -84,7 +84,7 @@ impl<'a> LookUp<'_, 'a> {
         self.segments[wanted.segment as usize]
     }
 
-    /// Returns the keys that pass the filters of the segments. Requests enattempts of the term
+    /// Returns the keys that pass the filters of the segments. Requests entries of the term
     /// index.
     fn filter(&self, keys: &[u64]) -> Result<Vec<KeyProbe>, Corruption> {
         let mut sieve = Sieve::new(keys);
@@ -136,7 +136,7 @@ impl<'a> LookUp<'_, 'a> {
         Ok(in_blocks)
     }
 
-    /// Finds where the search for each key begins in its block. Requests the enattempts of the
+    /// Finds where the search for each key begins in its block. Requests the entries of the
     /// terms.
     fn seek(&self, in_blocks: &[BlockProbe]) -> Result<Vec<BlockSearch<'a>>, Corruption> {
         let mut sought: Vec<BlockSearch<'a>> = Vec::with_capacity(in_blocks.len());

@@ -275,7 +275,7 @@ impl TermIndex {
         self.located(file, self.record(file, block / GROUP_BLOCKS)?, block)
     }
 
-    /// Returns the enattempts of blocks in the index. Consecutive blocks of the same group share a
+    /// Returns the entries of blocks in the index. Consecutive blocks of the same group share a
     /// read of its record.
     ///
     /// # Errors
@@ -418,7 +418,7 @@ fn prefix(key: u64, shift: u32) -> usize {
     (key >> shift) as usize
 }
 
-/// Reads the enattempts of the FST, with separators as keys. `None` if the number of entries is not
+/// Reads the entries of the FST, with separators as keys. `None` if the number of entries is not
 /// `groups`, or if the FST cannot be traversed, which means that it was forged, because its
 /// checksums are correct.
 fn stream(bytes: &[u8], header: &Header, groups: usize) -> Option<(Vec<u64>, Vec<u64>)> {

@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// Returns whether an address belongs to the public internet (IANA's regisattempts of
+/// Returns whether an address belongs to the public internet (IANA's registries of
 /// special-purpose
 /// addresses). An IPv6 address that contains an IPv4 address is public if the IPv4 address is.
 pub fn is_public(address: IpAddr) -> bool {

@@ -31,7 +31,7 @@ const TAIL_BYTES: usize = 28;
 const VERSION: u64 = 2;
 /// tantivy's code for zstd, the only compression that cento writes.
 const ZSTD: u8 = 4;
-/// Each layer has an eighth of the enattempts of the next, so 32 layers would lead to 2^96 blocks.
+/// Each layer has an eighth of the entries of the next, so 32 layers would lead to 2^96 blocks.
 const LAYERS_MAX: u64 = 32;
 
 thread_local! {
@@ -188,7 +188,7 @@ pub fn blocks_len(file: &[u8]) -> Result<usize, Damage> {
 /// The damage and its offset.
 pub fn check(file: &[u8]) -> Result<(), Damage> {
     let parts = StoreParts::find(file)?;
-    // The enattempts of the previous layer, which describe the nodes of this layer.
+    // The entries of the previous layer, which describe the nodes of this layer.
     let mut expected: Option<Vec<BlockEntry>> = None;
     for layer in &parts.layers {
         let (mut entries, mut nodes) = (Vec::new(), Vec::new());

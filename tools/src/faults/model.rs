@@ -136,7 +136,7 @@ impl Disk {
         matches!(self.nodes[inode], Node::Dir { .. })
     }
 
-    /// Returns the enattempts of a directory as a process sees them.
+    /// Returns the entries of a directory as a process sees them.
     pub fn names(&self, dir: Inode) -> BTreeMap<String, Inode> {
         self.names_after(dir, &mut |_| true)
     }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::common::run::Dir;
 
-/// The enattempts of a list, by their names.
+/// The entries of a list, by their names.
 fn listed(dir: &Dir, args: &[&str]) -> HashMap<String, Value> {
     let run = dir.run(&[args, &["--format", "json"]].concat());
     assert_eq!(run.status, 0, "{}", run.err);

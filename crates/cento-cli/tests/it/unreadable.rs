@@ -1,4 +1,4 @@
-//! Unreadable inputs: bad enattempts of archives, files that are no text, empty texts, odd names.
+//! Unreadable inputs: bad entries of archives, files that are no text, empty texts, odd names.
 
 use crate::common::run::{Dir, Run, line};
 use crate::common::words;

@@ -110,7 +110,7 @@ pub fn grow(
 
 /// The links by document, with a tree of places for each document.
 ///
-/// The enattempts of a document are sorted by start. The middle entry of a range is the root of a
+/// The entries of a document are sorted by start. The middle entry of a range is the root of a
 /// tree, and the entries before and after the root are its branches.
 struct LinkGraph<'a> {
     links: &'a [Link],
@@ -161,7 +161,7 @@ impl<'a> LinkGraph<'a> {
         LinkGraph { links, starts, entries }
     }
 
-    /// Finds the enattempts of a document that begin at `place.1` or before and end at `place.0` or
+    /// Finds the entries of a document that begin at `place.1` or before and end at `place.0` or
     /// after, in the order of their links.
     fn around(&self, document: u32, place: Place, found: &mut Vec<LinkEntry>) {
         let document = document as usize;
@@ -225,7 +225,7 @@ fn set_last(tree: &mut [LinkEntry]) -> u32 {
     root.last
 }
 
-/// Adds the enattempts of a tree that begin at `place.1` or before and end at `place.0` or after.
+/// Adds the entries of a tree that begin at `place.1` or before and end at `place.0` or after.
 fn add_around(tree: &[LinkEntry], place: Place, found: &mut Vec<LinkEntry>) {
     let (before, rest) = tree.split_at(tree.len() / 2);
     let Some((&root, after)) = rest.split_first() else { return };

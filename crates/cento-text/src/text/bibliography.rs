@@ -2,7 +2,7 @@
 //!
 //! A bibliography begins after a line that is a heading in `headings.txt`, in the second half of
 //! the text. Some headings also occur above prose ("Sources", of a river). The list marks these
-//! headings, and the lines after such a heading must look like enattempts of a bibliography.
+//! headings, and the lines after such a heading must look like entries of a bibliography.
 
 use std::ops::Range;
 use std::str::Chars;

@@ -461,14 +461,14 @@ pub(super) fn is_ignorable(c: char) -> bool {
         | '\u{640}' | '\u{7fa}' | '\u{180a}')
 }
 
-/// The enattempts of 256 consecutive characters.
+/// The entries of 256 consecutive characters.
 type Page = [CharEntry; 256];
 
 /// The pages of a form. A page is made when a text first needs it, in a tenth of a millisecond. All
 /// pages would take a quarter of a second, and most texts need two or three.
 type Pages = [OnceLock<Box<Page>>; 0x1100];
 
-/// The enattempts of all characters in a form.
+/// The entries of all characters in a form.
 #[derive(Clone, Copy)]
 struct CharTable {
     form: CharForm,

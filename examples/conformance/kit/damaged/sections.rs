@@ -77,7 +77,7 @@ pub fn filter(make: &mut Maker<'_>) {
     make.forged(label("filter_padding", Reserved, Check, about), |parts| parts.padding = 1);
 }
 
-/// The enattempts of blocks, of 12 bytes each after a head of 12.
+/// The entries of blocks, of 12 bytes each after a head of 12.
 pub fn blocks(make: &mut Maker<'_>) {
     let mut entry = |name, kind, section, noticed, about, at: usize, bytes: &[u8]| {
         make.forged((name, kind, section, noticed, about), |parts| {
@@ -134,7 +134,7 @@ pub fn transducer_of_one(make: &mut Maker<'_>) {
     });
 }
 
-/// `groups` has 64 blocks in the first group, with enattempts of 9 bytes, and one in the second.
+/// `groups` has 64 blocks in the first group, with entries of 9 bytes, and one in the second.
 pub fn groups(make: &mut Maker<'_>) {
     const FIRST: usize = 12 + 64 * 9;
     const RECORDS: usize = FIRST + 12 + 9;
@@ -382,7 +382,7 @@ pub fn documents(make: &mut Maker<'_>) {
     };
     digests(
         "digests_swapped",
-        "the enattempts of documents 2 and 4 in each other's place",
+        "the entries of documents 2 and 4 in each other's place",
         [0, 1, 3, 2, 4],
     );
     digests(

@@ -102,7 +102,7 @@ fn entry(lines: &[&str]) -> Entry {
     entry
 }
 
-/// The enattempts of a section: a line with names is indented less than its description.
+/// The entries of a section: a line with names is indented less than its description.
 fn entries(lines: &[&str]) -> Vec<Entry> {
     let is_name = |line: &str| {
         let indent = line.len() - line.trim_start().len();
