@@ -1,4 +1,4 @@
-//! `cento add`
+//! `cento add` reads files and records into an index or a service.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

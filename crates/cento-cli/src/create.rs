@@ -1,4 +1,4 @@
-//! `cento create`
+//! `cento create` makes an empty index, and options of every verb that makes an index.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! `cento list`, `show` and `export`
+//! The verbs `list`, `show` and `export`, which print stored documents.
 
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;

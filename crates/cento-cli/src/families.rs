@@ -1,4 +1,4 @@
-//! `cento families`
+//! `cento families` lists reused passages with every document that has them.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};

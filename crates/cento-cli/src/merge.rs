@@ -1,4 +1,4 @@
-//! `cento merge`
+//! `cento merge` adds every document of other indexes to an index.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! `cento remove`
+//! `cento remove` removes documents by id.
 
 use std::collections::HashSet;
 use std::fs::File;

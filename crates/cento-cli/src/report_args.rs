@@ -26,7 +26,7 @@ pub struct ReportArgs {
     title: Option<String>,
 }
 
-/// A file, and the form that is written to it.
+/// A report file, and the format to write.
 #[derive(Debug, Clone)]
 struct ReportFile {
     path: PathBuf,

@@ -1,4 +1,4 @@
-//! `cento search`
+//! `cento search` finds documents that share text with the queries.
 
 mod queries;
 mod trace;

@@ -1,4 +1,4 @@
-//! `cento serve`
+//! `cento serve` offers indexes over HTTP.
 
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;

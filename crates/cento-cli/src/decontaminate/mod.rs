@@ -1,4 +1,4 @@
-//! `cento decontaminate`
+//! `cento decontaminate` finds and removes benchmark questions in a corpus.
 
 mod corpus;
 mod lists;

@@ -1,4 +1,4 @@
-//! `cento dedup`
+//! `cento dedup` writes a corpus without duplicates.
 
 mod files;
 pub mod record;

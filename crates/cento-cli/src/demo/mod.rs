@@ -1,4 +1,4 @@
-//! `cento demo`
+//! `cento demo` shows what cento finds in files of the user.
 
 mod files;
 mod next;

@@ -1,4 +1,4 @@
-//! `cento info health`
+//! `cento info health` asks whether a service is ready.
 
 use std::io::{self, Write};
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! `cento info presets`
+//! `cento info presets` lists the presets with their settings.
 
 use std::io;
 
@@ -32,13 +32,13 @@ const COLUMNS: &[&str] =
 #[derive(Serialize)]
 struct PresetEntry {
     name: &'static str,
-    /// The texts that it suits.
+    /// The texts that the preset suits.
     purpose: &'static str,
     scheme: &'static str,
     analyzer: &'static str,
     rank: Option<PresetRank>,
     min_resemblance: Option<f64>,
-    /// That of `dedup`.
+    /// The default minimum resemblance of `cento dedup`.
     dedup_min_resemblance: Option<f64>,
 }
 
@@ -55,7 +55,7 @@ impl PresetEntry {
         }
     }
 
-    /// Describes its settings.
+    /// Describes the preset's settings.
     fn settings(&self) -> String {
         let mut said = format!("{} over {}", self.scheme, self.analyzer);
         if let Some(rank) = self.rank {

@@ -1,4 +1,4 @@
-//! `cento method boilerplate`
+//! `cento method boilerplate` proposes passages that most documents have.
 
 use std::io::{self, Write};
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! `cento store history`
+//! `cento store history` lists the manifests in an object store.
 
 use std::io::{self, Write};
 

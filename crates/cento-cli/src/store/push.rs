@@ -1,4 +1,4 @@
-//! `cento store push`
+//! `cento store push` copies a commit to an object store.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};

@@ -1,4 +1,4 @@
-//! `cento store restore`
+//! `cento store restore` makes an old manifest the current manifest.
 
 use clap::Args;
 use serde::Serialize;

@@ -1,4 +1,4 @@
-//! `cento watch`
+//! `cento watch` manages standing queries and shows their events.
 
 mod left_behind;
 mod listed;

@@ -1,4 +1,4 @@
-//! `cento withdraw`
+//! `cento withdraw` removes a document with its copies, and refuses the text from then on.
 
 mod record;
 

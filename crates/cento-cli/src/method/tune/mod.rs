@@ -1,4 +1,4 @@
-//! `cento method tune`
+//! `cento method tune` measures settings on the documents of the user.
 
 mod output;
 mod pairs;
