@@ -109,7 +109,6 @@ impl NamedBoilerplate {
     }
 }
 
-/// Describes the accepted passages.
 fn proposed(found: &RepeatedPassages) -> String {
     nothing_proposed(found).unwrap_or_else(|| {
         let tokens = found.passages.iter().map(|passage| u64::from(passage.tokens)).sum();

@@ -143,7 +143,6 @@ fn rate((done, total): (u64, u64), took: Duration) -> String {
     )
 }
 
-/// Describes the compaction in a sentence.
 fn sentence(done: &Compaction) -> String {
     let Compaction { segments_before, segments_after, purged, .. } = *done;
     let before = counted(segments_before as u64, "segment");

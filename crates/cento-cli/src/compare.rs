@@ -173,7 +173,6 @@ impl Compare {
         config.config_of_files(&[&self.a, &self.b])
     }
 
-    /// Returns the analyzer of the comparison.
     fn analyzer(&self) -> cento::Result<Analyzer> {
         match self.service.client()? {
             Some(client) => client.stats()?.index.analyzer.parse(),

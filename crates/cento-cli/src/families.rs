@@ -107,7 +107,6 @@ impl FamilyList {
         Ok(inputs.outcome(number > 0))
     }
 
-    /// Writes the report of families.
     fn write_report(
         &self,
         inputs: &Inputs<'_>,

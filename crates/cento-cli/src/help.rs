@@ -243,7 +243,6 @@ fn adapted(verb: &str, arg: Arg) -> Arg {
     }
 }
 
-/// Puts an option under a heading.
 fn under_heading(arg: Arg) -> Arg {
     let id = arg.get_id().to_string();
     let heading = HEADINGS.iter().find(|(_, ids)| ids.contains(&id.as_str()));

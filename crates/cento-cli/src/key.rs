@@ -12,7 +12,6 @@ use cento::index::{Config, Index};
 /// The key of this command line.
 static KEY: OnceLock<Key> = OnceLock::new();
 
-/// The name of the option.
 const KEY_FILE: &str = "key_file";
 
 /// Verbs that neither open an index nor create an index with new fingerprints.

@@ -78,7 +78,6 @@ pub enum ListOut<W: Write> {
     Human(W),
     /// One JSON object per line.
     Json(W),
-    /// Rows of a table.
     Rows(Box<Rows<W>>),
 }
 

@@ -160,7 +160,7 @@ verbs!(Verb {
     Info(info::Info),
 });
 
-/// The result of a verb.
+/// How a verb that did not fail ended. Decides on the exit status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum VerbOutcome {
     /// Something was found, or the work was done.

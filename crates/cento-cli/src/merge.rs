@@ -127,7 +127,6 @@ impl Merge {
     }
 }
 
-/// Describes the merge in a sentence.
 fn sentence(merged: &AddedIndexes) -> String {
     let mut done = match merged.segments {
         0 => "nothing to do: all segments had been merged before".to_owned(),

@@ -19,7 +19,6 @@ pub struct OutFile {
     target: OutputTarget,
 }
 
-/// The target of an output.
 enum OutputTarget {
     StandardOutput,
     /// A pipe or a device, which can be neither truncated nor synced.

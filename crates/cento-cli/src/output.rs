@@ -70,14 +70,12 @@ pub fn tokens_of(tokens: u32, matched: u32) -> String {
 pub struct ListEnd<'a> {
     /// Whether further items exist.
     more: bool,
-    /// The number of items shown.
     shown: u64,
     /// The number of items in total.
     total: u64,
     /// Inputs that were not compared, with reasons.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     not_compared: &'a [NotCompared],
-    /// Files skipped because of their names.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     left_out: &'a [LeftOut],
     /// Texts that were extracted only in part.

@@ -63,7 +63,6 @@ pub struct NotRead {
     left_out: Vec<LeftOut>,
     /// Files that could not be read completely.
     unread_files: Vec<LeftOut>,
-    /// The first skipped path.
     #[serde(skip)]
     first: Option<LeftOut>,
 }
@@ -129,7 +128,6 @@ impl Omissions {
         self.messages.finish();
     }
 
-    /// Returns the recorded omissions.
     pub fn into_lists(self) -> NotRead {
         self.not_read.into_inner()
     }

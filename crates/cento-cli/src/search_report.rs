@@ -24,7 +24,6 @@ pub struct CollectedAnswers {
     pub left_out: Vec<NotCompared>,
     /// Cached texts of sources, because successive queries often share sources.
     texts: HashMap<String, Option<PartedText>>,
-    /// Size of `texts` in bytes.
     held: usize,
     /// The memory, in bytes, for the collected answers.
     bytes_max: usize,

@@ -183,7 +183,6 @@ enum LogFormat {
     Json,
 }
 
-/// Parses a time of day.
 fn parse_time(text: &str) -> std::result::Result<Time, String> {
     Time::strptime("%H:%M", text).map_err(|_| "expected a time of day, such as 03:00".into())
 }

@@ -27,7 +27,6 @@ pub struct Stats {
     format: Format,
 }
 
-/// The report as JSON.
 #[derive(Serialize)]
 struct StatsReport {
     #[serde(flatten)]

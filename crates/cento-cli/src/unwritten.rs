@@ -17,7 +17,6 @@ impl UnwrittenFile {
         Ok((out, UnwrittenFile(Some(path.to_owned()).filter(|path| !is_stream(path)))))
     }
 
-    /// Keeps the file.
     pub fn keep(&mut self) {
         self.0 = None;
     }

@@ -108,7 +108,6 @@ impl<'a> UsageLine<'a> {
         self.verb.get_arguments().any(|arg| arg.get_long() == Some(long))
     }
 
-    /// The verb as typed.
     fn typed(&self) -> String {
         ["cento"].iter().chain(&self.names).copied().collect::<Vec<_>>().join(" ")
     }

@@ -34,7 +34,6 @@ pub struct DocumentRow<'a> {
     tokens: u32,
     /// The number of unrelated documents with these words.
     carriers: u64,
-    /// The matched words of the question.
     matched: String,
     start: u32,
     end: u32,

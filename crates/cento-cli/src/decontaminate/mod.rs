@@ -141,7 +141,6 @@ pub struct Decontaminate {
 struct UnsearchedInputs {
     /// Size of the searched texts.
     bytes: u64,
-    /// Documents without a word.
     empty: u64,
     /// Skipped files, including `skipped_by_name`.
     skipped: u64,
@@ -154,13 +153,11 @@ struct UnsearchedInputs {
 /// The numbers of documents by their verdicts.
 #[derive(Debug, Clone, Copy, Default, Serialize)]
 struct Verdicts {
-    /// Documents that contain questions.
     contaminated_documents: u64,
     /// Documents that only have common words: words of a question that occur elsewhere without it.
     documents_with_common_words: u64,
 }
 
-/// The summary as JSON.
 #[derive(Serialize)]
 struct DecontaminateSummary<'a> {
     #[serde(flatten)]

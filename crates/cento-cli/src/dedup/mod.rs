@@ -162,7 +162,6 @@ impl RunIndex {
     }
 }
 
-/// The summary as JSON.
 #[derive(Serialize)]
 struct DedupReport<'a> {
     #[serde(flatten)]
@@ -300,7 +299,6 @@ impl Dedup {
         }
     }
 
-    /// Shows the summary.
     fn tell(
         &self,
         summary: &VerdictCounts,

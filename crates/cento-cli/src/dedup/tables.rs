@@ -38,7 +38,6 @@ pub struct TableFiles {
     is_resumable: bool,
 }
 
-/// A selection in progress.
 struct Selecting {
     file: OutFile,
     /// Rows decided so far, one line each.

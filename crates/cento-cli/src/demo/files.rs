@@ -7,10 +7,8 @@ use std::path::{Path, PathBuf};
 
 use ignore::WalkBuilder;
 
-/// The extensions of prose.
 const PROSE: [&str; 4] = ["md", "txt", "rst", "tex"];
 
-/// The extensions of programs.
 const PROGRAMS: [&str; 9] = ["rs", "py", "js", "ts", "c", "h", "cpp", "java", "go"];
 
 /// Names without extension of files that every project repeats.
@@ -75,7 +73,6 @@ pub struct Files {
     pub repeated: u64,
 }
 
-/// A file that may be selected.
 struct CandidateFile {
     path: PathBuf,
     bytes: u64,

@@ -61,7 +61,6 @@ pub struct Demo {
 /// Documents whose near-duplicates are looked for.
 const SAMPLE_DOCUMENTS: usize = 3000;
 
-/// Maximum number of pairs to show.
 const PAIRS_SHOWN: usize = 6;
 
 /// Minimum number of fingerprints that a pair shares: about fifty words.
@@ -173,7 +172,6 @@ fn cargo_sources() -> Option<PathBuf> {
     has_entries.then_some(sources)
 }
 
-/// Indexes files, and prints the duration.
 fn index(place: &Path, files: &[PathBuf], out: &mut impl Write) -> Result<Searcher> {
     let index = Index::create(place, Config::new(DEFAULT_SPEC, "words", true)?)?;
     let memory_bytes = memory::default_bytes();

@@ -4,7 +4,7 @@
 
 /// The short help of a verb.
 pub struct Short {
-    /// The verb, such as `store push`.
+    /// The verb with its group, such as `store push`.
     pub verb: &'static str,
     /// The verb's purpose in one line.
     pub about: &'static str,

@@ -10,7 +10,6 @@ fn short(verb: &mut Command) -> String {
     verb.clone().term_width(100).render_help().to_string()
 }
 
-/// The verbs of the command.
 fn verbs() -> Vec<Command> {
     let mut command = command();
     command.build();

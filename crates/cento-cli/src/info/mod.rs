@@ -110,7 +110,6 @@ const MEASURE_COLUMNS: &[&str] = &[
 /// The columns of a table of formats.
 const FORMAT_COLUMNS: &[&str] = &["name", "endings", "documents", "available", "feature"];
 
-/// A family as JSON.
 #[derive(Serialize)]
 struct FamilyEntry<T> {
     name: &'static str,
@@ -121,7 +120,6 @@ struct FamilyEntry<T> {
     example: &'static str,
     /// The paper and section that describe the method.
     source: Option<&'static str>,
-    /// Whether this build includes the method.
     available: bool,
     /// The Cargo feature that the method needs.
     feature: Option<&'static str>,
@@ -180,7 +178,6 @@ fn missing(parameter: &'static Parameter) -> impl Iterator<Item = (&'static str,
     values.filter_map(|(name, feature)| Some((*name, (*feature)?)))
 }
 
-/// Fields of schemes only.
 #[derive(Serialize)]
 struct SchemeEntry {
     kind: &'static str,
@@ -192,7 +189,6 @@ struct SchemeEntry {
     density: &'static str,
 }
 
-/// Fields of measures only.
 #[derive(Serialize)]
 struct MeasureEntry {
     /// For texts of n and m tokens.
@@ -208,7 +204,6 @@ struct MeasureEntry {
 #[derive(Serialize)]
 struct NoDetails {}
 
-/// A format of files as JSON.
 #[derive(Serialize)]
 struct FormatEntry {
     name: &'static str,
@@ -216,7 +211,6 @@ struct FormatEntry {
     endings: &'static [&'static str],
     /// Which parts of a file become documents.
     documents: &'static str,
-    /// Whether this build reads the format.
     available: bool,
     /// The Cargo feature that the format needs.
     feature: Option<&'static str>,

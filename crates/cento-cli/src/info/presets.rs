@@ -28,7 +28,6 @@ pub struct Presets {
 const COLUMNS: &[&str] =
     &["name", "purpose", "scheme", "analyzer", "rank", "min_resemblance", "dedup_min_resemblance"];
 
-/// A preset as JSON.
 #[derive(Serialize)]
 struct PresetEntry {
     name: &'static str,
@@ -55,7 +54,6 @@ impl PresetEntry {
         }
     }
 
-    /// Describes the preset's settings.
     fn settings(&self) -> String {
         let mut said = format!("{} over {}", self.scheme, self.analyzer);
         if let Some(rank) = self.rank {

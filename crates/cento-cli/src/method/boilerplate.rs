@@ -132,7 +132,6 @@ impl Boilerplate {
     }
 }
 
-/// Writes every passage to a file.
 fn write(mut out: NewFile, passages: &[RepeatedPassage]) -> cento::Result<()> {
     let written = passages.iter().try_for_each(|passage| print_json_to(&mut out, passage));
     written.map_err(|error| out.failed(error))?;

@@ -48,7 +48,6 @@ pub struct FileArgs {
 const INCOMPLETE: &str =
     "* the search for passages was cut short: more of the new text may be known or shared";
 
-/// A pair as JSON.
 #[derive(Serialize)]
 struct PairLine<'a> {
     #[serde(flatten)]
@@ -360,7 +359,6 @@ fn print_sources(out: &mut impl Write, one: &Sources) -> io::Result<()> {
     line!(out, "{tokens:>6}  {new}{mark} {known}  {shared}  {boilerplate:>11}  {name}")
 }
 
-/// Writes a pair for people.
 fn print(
     out: &mut impl Write,
     PairLine { pair, files, files_total }: &PairLine<'_>,

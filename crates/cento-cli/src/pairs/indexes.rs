@@ -327,7 +327,6 @@ fn edge(pair: &PairReport, against: Option<&Path>) -> OwnedEdge {
     (a, b, pair.similarity.resemblance)
 }
 
-/// Returns the edges of pairs.
 fn network_edges<'a>(
     pairs: &'a [PairReport],
     against: Option<&'a Path>,
@@ -367,7 +366,6 @@ impl<W: Write> Write for UnflushedWriter<W> {
     }
 }
 
-/// Writes a pair for people.
 fn print(out: &mut impl Write, pair: &PairReport) -> io::Result<()> {
     let category = pair.category.map_or("--".into(), |category| format!("{category:?}"));
     let share = |share| output::share(share, pair.similarity.exact);

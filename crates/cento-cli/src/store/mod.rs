@@ -78,7 +78,6 @@ struct TransferArgs {
     parallel: u16,
 }
 
-/// Shows the summary of a verb.
 fn tell(
     format: Format,
     done: &impl Serialize,

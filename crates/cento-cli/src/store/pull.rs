@@ -68,7 +68,6 @@ impl Pull {
     }
 }
 
-/// Describes the pull in a sentence.
 fn sentence(pulled: &PullResult) -> String {
     let PullResult { manifest, is_new, documents, files, bytes, found, .. } = *pulled;
     if !is_new && files == 0 {

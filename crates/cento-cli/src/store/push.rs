@@ -57,7 +57,6 @@ pub struct Push {
     format: Format,
 }
 
-/// The result of a push.
 #[derive(Debug, Serialize)]
 struct PushSummary {
     #[serde(flatten)]
@@ -134,7 +133,6 @@ impl Push {
         Ok(Ok(VerbOutcome::Found))
     }
 
-    /// Shows the summary of a push.
     fn tell(&self, done: &PushSummary) -> Result {
         let told = super::tell(self.format, done, || sentence(done))?;
         tell_left_behind(&self.index, "in the store")?;
@@ -162,7 +160,6 @@ impl PushSummary {
     }
 }
 
-/// Describes a push in a sentence.
 fn sentence(done: &PushSummary) -> String {
     let PushResult { manifest, is_new, documents, files, bytes: sent, found, .. } = done.pushed;
     let documents = counted(documents, "document");

@@ -25,7 +25,6 @@ pub struct Restore {
     format: Format,
 }
 
-/// The result of a restore.
 #[derive(Debug, Serialize)]
 struct RestoreResult {
     restored: u64,

@@ -96,7 +96,6 @@ impl From<PathBuf> for DocumentId {
     }
 }
 
-/// The result of a check.
 #[derive(Serialize)]
 struct CheckResult {
     id: String,
@@ -165,7 +164,6 @@ impl Withdraw {
         self.print(&response)
     }
 
-    /// Withdraws a document from an index.
     fn withdraw(&self, path: &Path, id: &str) -> cento::Result<WithdrawResponse> {
         let stop = stop_flag();
         let index = self.wait.open_until(path, stop.clone())?;
@@ -362,7 +360,6 @@ fn forget_events(index: &Index) -> cento::Result<()> {
     Ok(())
 }
 
-/// Writes the documents to be removed.
 fn print_removed(
     out: &mut impl Write,
     removed: &[RemovedDocument],

@@ -15,7 +15,6 @@ use crate::common::zip;
 enum Ability {
     /// As the test of the ability demands.
     Yes,
-    /// The format lacks the feature.
     Absent,
     /// The feature stays in the text.
     Text,
@@ -42,7 +41,6 @@ fn words(text: &str) -> Vec<&str> {
     text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect()
 }
 
-/// A sample of a format.
 struct Sample {
     format: &'static str,
     name: &'static str,
@@ -65,7 +63,6 @@ har&#173;bour \
     <td>beta</td></tr></table><figure><img alt='x'/><figcaption>A picture of it</figcaption>\
     </figure><p id='n1'>A note about it.</p>";
 
-/// A web page with the features.
 fn html() -> String {
     format!(
         "<html><head><meta charset='iso-8859-1'><meta name='author' content='Bob'></head><body>\
@@ -96,7 +93,6 @@ fn tei() -> String {
     )
 }
 
-/// A law with the features.
 fn law() -> String {
     format!(
         "<?xml version='1.0' encoding='iso-8859-1'?><akomaNtoso><act><meta><author>Bob</author>\

@@ -59,7 +59,6 @@ fn quiet_leaves_errors() {
     );
 }
 
-/// Runs a command with environment variables.
 fn with(dir: &Dir, args: &[&str], variables: &[(&str, &str)]) -> Run {
     let mut command = dir.command(args);
     command.env_remove("NO_COLOR").env_remove("CLICOLOR_FORCE").envs(variables.iter().copied());

@@ -294,7 +294,7 @@ fn a_push_is_repeated_until_it_is_stopped() {
 }
 
 /// Regression: `history`, `restore` and `push` advised "cento store history lists older ones", and
-/// failed all three.
+/// failed.
 #[test]
 fn a_damaged_manifest_is_named_and_each_advice_works() {
     let dir = Dir::new();

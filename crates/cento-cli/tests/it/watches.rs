@@ -144,7 +144,7 @@ fn of_several_texts_those_that_can_be_are_watched_and_each_other_is_named() {
     check(&["--url", url], &["--url", url]);
 }
 
-/// A cursor in years to come.
+/// A cursor larger than any event has.
 const LATER: &str = "9000000000000000";
 
 #[test]

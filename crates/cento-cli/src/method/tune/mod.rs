@@ -112,7 +112,6 @@ const SAMPLE_BYTES_MAX: usize = 32 << 20;
 /// Why a document is left out of the sample.
 const TOO_LONG: &str = "longer than an eighth of the text of a sample";
 
-/// The report as JSON.
 #[derive(Serialize)]
 struct TuneSummary<'a> {
     #[serde(flatten)]
@@ -120,7 +119,6 @@ struct TuneSummary<'a> {
     commands: &'a [String],
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     not_compared: &'a [NotCompared],
-    /// Files skipped because of their names.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     left_out: &'a [LeftOut],
 }
@@ -129,7 +127,6 @@ struct TuneSummary<'a> {
 #[derive(Default)]
 struct UnusedInputs {
     list: Vec<NotCompared>,
-    /// Files skipped because of their names.
     by_name: LeftOuts,
     messages: Messages,
     /// Whether any was refused, and not only left out.

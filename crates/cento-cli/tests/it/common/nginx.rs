@@ -6,7 +6,6 @@ use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Returns the command for nginx.
 fn nginx() -> Command {
     let mut command = Command::new("nginx");
     // Debian installs nginx in a directory that is only in root's `PATH`.
@@ -15,7 +14,6 @@ fn nginx() -> Command {
     command
 }
 
-/// A running nginx.
 pub struct Nginx {
     child: Child,
     /// The URL of the service through nginx.
@@ -81,7 +79,6 @@ impl Nginx {
         Some(nginx)
     }
 
-    /// Returns the error log.
     pub fn log(&self) -> String {
         fs::read_to_string(self.dir.path().join("log")).unwrap()
     }

@@ -108,7 +108,6 @@ impl Service {
         self.child.wait().unwrap().success()
     }
 
-    /// Kills the service.
     pub fn kill(mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
@@ -124,7 +123,6 @@ impl Service {
         self.raw(&request(self.address(), method, path, headers, body.as_bytes()))
     }
 
-    /// Posts a JSON body.
     pub fn post(&self, path: &str, body: &str) -> Reply {
         self.ask("POST", path, JSON, body)
     }

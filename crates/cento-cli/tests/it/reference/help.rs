@@ -33,7 +33,6 @@ impl Entry {
     }
 }
 
-/// Joins lines to paragraphs.
 fn paragraphs(lines: &[&str]) -> String {
     let paragraphs = lines.split(|line| line.trim().is_empty()).filter(|lines| !lines.is_empty());
     let joined = paragraphs.map(|lines| {
