@@ -79,8 +79,8 @@ impl NamedBoilerplate {
         }
     }
 
-    /// Adds the passages that the documents of a snapshot repeat, if `auto` is named, and reports
-    /// them. Where pairs across groups are kept, the documents of a group count once.
+    /// With `auto`, adds the passages that the documents of a snapshot repeat, and reports the
+    /// passages. Where pairs across groups are kept, the documents of a group count once.
     ///
     /// # Errors
     /// When the index stores no texts; [`Error::Cancelled`] after `stop`.

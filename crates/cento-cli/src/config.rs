@@ -86,8 +86,8 @@ fn is_of_kubernetes(name: &str) -> bool {
     words.any(|word| word == "PORT") || name.ends_with("SERVICE_HOST")
 }
 
-/// Refuses a variable whose name is nearly that of an option: with CENTO_READONLY the service would
-/// write.
+/// Refuses a variable with nearly the name of an option: a service started with CENTO_READONLY
+/// would accept writes.
 fn check_variables(command: &Command) -> Result<()> {
     let known = known_variables(command);
     for name in unknown_variables(command) {

@@ -1,7 +1,7 @@
-//! Hints for the user of the command about errors.
+//! Hints for users of the command about errors.
 //!
-//! The library's errors describe the problem, for programs as well; options and verbs of the
-//! command are named here, by the reason of the error.
+//! The library's errors describe the problem, and programs read them too. Advice with options and
+//! verbs of the command is therefore added here, by the reason of the error.
 
 use std::borrow::Cow;
 use std::fmt;

@@ -424,7 +424,7 @@ pub fn is_taken(path: &Path) -> bool {
 /// A new file that gets its name when it is complete. An aborted run leaves nothing behind.
 pub struct NewFile {
     out: OutFile,
-    /// The name until then, and the name; `None` for a pipe, which is written in place.
+    /// The temporary and the final name. `None` for a pipe, which is written in place.
     names: Option<(PathBuf, PathBuf)>,
 }
 

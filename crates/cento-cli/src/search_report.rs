@@ -57,8 +57,9 @@ impl CollectedAnswers {
         }
     }
 
-    /// Adds an answer. `text_of` reads stored texts, and `analyzer` is that of the index. When the
-    /// memory does not suffice for a source, this source and the later ones are left out.
+    /// Adds an answer. `text_of` reads stored texts, and `analyzer` is the analyzer of the index.
+    /// When the memory does not suffice for a source, the report omits the source and every later
+    /// source.
     ///
     /// # Errors
     /// When a text cannot be read.

@@ -65,7 +65,7 @@ pub const DOCUMENT_COLUMNS: &[&str] = &[
     "passage",
 ];
 
-/// A question: a row of the list of questions. The place is that of the strongest evidence.
+/// A question: a row of the list of questions. The place is where the evidence is strongest.
 #[derive(Debug, Serialize)]
 pub struct QuestionRow<'a> {
     benchmark: &'a str,

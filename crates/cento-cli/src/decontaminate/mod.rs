@@ -282,8 +282,8 @@ impl Decontaminate {
         self.annotate.then_some(Annotation::Decontaminate)
     }
 
-    /// Finds the Parquet files to copy, if the output is a directory; returns the files left out of
-    /// the inputs. The files found are then the inputs, as if each had been named.
+    /// With a directory as output, finds the Parquet files to copy and makes them the inputs, as if
+    /// the user had given each file. Returns the skipped files.
     fn find_tables(&mut self) -> cento::Result<Vec<(String, &'static str)>> {
         if !self.writes_tables() {
             return Ok(Vec::new());

@@ -83,7 +83,7 @@ impl Pairs {
         let named = NamedBoilerplate::of(&self.join.boilerplate)?;
         let boilerplate = read_noting(&named.paths, index.config(), &mut unread)?;
         let mut not_compared = unread.list;
-        // Of a document without text the comparison reports the reason.
+        // `false`, because the comparison reports documents without text.
         let added = collection.read(false, stop)?;
         let InputOutcomes { left_out, warnings, .. } = added;
         let documents_min = if self.against.is_some() { 1 } else { 2 };

@@ -275,7 +275,7 @@ fn a_registry_is_searched_without_any_text() {
     assert_eq!(passage["unit"], "tokens");
     let by_text = dir.json(&["search", "registry", "query.txt", "--passages"]);
     answer["took_us"] = by_text["took_us"].clone();
-    // A file is named, and a signature comes without a name.
+    // A file has a name as its id, and a signature has no id.
     assert_eq!(answer["query"]["id"].take(), Value::Null);
     answer["query"]["id"] = json!("query.txt");
     assert_eq!(answer, by_text);

@@ -107,7 +107,7 @@ fn a_passage_has_its_place_in_the_web_page() {
         "{}",
         dir.run(&search).out
     );
-    // Of a stored page there is the text.
+    // An index stores the text of a page without the page, so there are no places in the page.
     let found = dir.json(&["search", "idx", "--id", "page.html", "--passages"]);
     assert!(!found.to_string().contains("origin"), "{found}");
     // A page read as source has no second place to show.

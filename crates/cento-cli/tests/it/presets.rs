@@ -243,7 +243,7 @@ fn a_merge_keeps_the_preset_of_its_target() {
         assert_eq!(run.status, 0, "{target}: {}", run.err);
         assert_eq!(dir.json(&["stats", target])["preset"], kept, "{target}");
     }
-    // Of several indexes only a common preset holds.
+    // A preset applies to several indexes only if every index has it.
     let run = dir.run(&["pairs", "with", "plain", "--format", "json"]);
     assert!(!run.err.contains("--for web"), "{}", run.err);
 }

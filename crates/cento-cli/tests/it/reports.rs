@@ -275,7 +275,7 @@ fn pairs_report_the_best_pairs_and_tell_equal_ids_apart() {
     let report = read_json(&dir, "r.json");
     assert_eq!(report["documents"].as_array().unwrap().len(), 2, "{report}");
     assert_eq!(report["run"]["parameters"]["rank"], "overlap");
-    // Of two indexes, equal ids are two documents.
+    // Equal ids in two indexes are different documents.
     assert_eq!(dir.run(&["add", "other", "corpus.jsonl"]).status, 0);
     let against =
         ["pairs", "idx", "--against", "other", "--report", "r.json", "--report", "r.html"];

@@ -109,7 +109,7 @@ fn documents_of_one_group_are_refused_with_the_group() {
     let ran = dir.run(&args);
     let why = "all 3 documents are of one group (`year` is 2026)";
     assert!(ran.status == 2 && ran.err.contains(why), "{}", ran.err);
-    // Of an index likewise.
+    // The documents of an index give the same message.
     dir.run(&["add", "idx", "2026", "--meta", "term=2026"]);
     let ran = dir.run(&["pairs", "idx", "--group-by", "term"]);
     let why = "all 4 documents are of one group (`term` is 2026)";
