@@ -1,4 +1,4 @@
-//! `cento info health` asks whether a service is ready.
+//! `cento info health` checks whether a service is alive.
 
 use std::io::{self, Write};
 use std::time::Duration;

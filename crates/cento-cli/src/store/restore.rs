@@ -1,4 +1,4 @@
-//! `cento store restore` makes an old manifest the current manifest.
+//! `cento store restore` pushes an old manifest again, as the newest.
 
 use clap::Args;
 use serde::Serialize;
