@@ -1,4 +1,4 @@
-//! `cento add`
+//! `cento add` reads files and records into an index or a service.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -145,28 +145,28 @@ impl From<HtmlArg> for Html {
     }
 }
 
-/// The share of the memory that a record may have. It is there about twelve times while it is read,
-/// signed and stored: in the buffers of the reader, as a text, and in those of tantivy's document
-/// store, which grow by doubling and wait for the compressor. Ten documents of 20 MB took 250 MiB,
-/// whatever the budget was.
+/// A record may take one part in `RECORD_SHARE` of the memory. While a record is read, signed and
+/// stored, memory holds about twelve copies: in the reader's buffers, as text, and in the buffers
+/// of tantivy's document store, which double and wait for the compressor. Ten documents of 20 MB
+/// took 250 MiB, whatever the budget was.
 const RECORD_SHARE: usize = 8;
 
 /// The minimum limit of a record: twelve times this fits into the memory that the budget does not
 /// count.
 const RECORD_BYTES_MIN: usize = 1 << 20;
 
-/// The name of a field for the meta object that means none.
+/// The field name that means: no field for the meta object.
 const NO_FIELD: &str = "NONE";
 
 impl SourceArgs {
-    /// Returns the options of a verb that stores documents: it reports the fields that become no
-    /// part of them ([`tell_fields`]).
+    /// Returns the options for a verb that stores documents. Reading counts the fields that no
+    /// document keeps, for [`tell_fields`].
     pub fn counting_fields(options: SourceOptions) -> SourceOptions {
         SourceOptions { field_use: Some(Arc::default()), ..options }
     }
 
-    /// Names the fields of the records that became no part of a document. Returns whether a field
-    /// that was named for the meta object is in none of them, which is reported as an error.
+    /// Reports record fields that no document keeps. Returns whether a field requested for the meta
+    /// object is missing in every record, which is reported as an error.
     pub fn tell_fields(&self, source: &SourceOptions) -> bool {
         let Some(fields) = &source.field_use else { return false };
         if let Some(names) = fields.left_out() {
@@ -187,7 +187,7 @@ impl SourceArgs {
         missing.is_some()
     }
 
-    /// Returns the options.
+    /// Returns the options for reading files without a limit from a memory budget.
     pub fn options(&self) -> SourceOptions {
         let defaults = SourceOptions::default();
         SourceOptions {
@@ -213,12 +213,11 @@ impl SourceArgs {
         }
     }
 
-    /// Returns the options, for records that are held within this number of bytes of memory. Half
-    /// of it may go to the window of a compressed stream, if that is more than the window may have
-    /// anyway.
+    /// Returns the options for reading records within `memory` bytes. Up to half of `memory` may go
+    /// to the window of a compressed stream, if half exceeds the usual maximum.
     ///
     /// # Errors
-    /// When longer records are requested.
+    /// When the options request longer records than fit.
     pub fn options_within(&self, memory: usize) -> cento::Result<SourceOptions> {
         let options = self.options();
         let max = (memory / RECORD_SHARE).max(RECORD_BYTES_MIN);
@@ -273,7 +272,7 @@ struct AddSummary<'a> {
     not_read: &'a NotRead,
 }
 
-/// Refuses an index among the files to read: its files are no documents.
+/// Refuses an index among the paths, because the files of an index are not documents.
 pub fn check_no_index(paths: &[PathBuf]) -> cento::Result<()> {
     let Some(index) = paths.iter().find(|path| Index::exists(path)) else { return Ok(()) };
     let name = index.display();
@@ -286,7 +285,7 @@ pub fn check_no_index(paths: &[PathBuf]) -> cento::Result<()> {
 
 impl Add {
     pub(super) fn run(mut self) -> super::Result {
-        // Before anything is created, so that even the first Ctrl-C stops cleanly.
+        // Installed before anything is created, so that even the first Ctrl-C stops cleanly.
         let stop = stop_flag();
         let target = self.target.target(&mut self.paths)?;
         if self.paths.is_empty() {
@@ -301,7 +300,7 @@ impl Add {
         }
         check_there(&self.paths)?;
         check_no_index(&self.paths)?;
-        // A service has memory of its own.
+        // The service uses the memory of its own process.
         let memory = match &target {
             Target::Index(_) => memory::or_default(self.memory),
             Target::Service(_) => 0,

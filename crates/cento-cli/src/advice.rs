@@ -1,4 +1,4 @@
-//! What a user can do about a file that is left out.
+//! Advice for the user about skipped files.
 
 use cento_report::NotCompared;
 use cento_source::advice;
@@ -8,12 +8,12 @@ pub fn with_advice(reason: &str, advice: Option<&str>) -> String {
     advice.map_or_else(|| reason.to_owned(), |advice| format!("{reason}; {advice}"))
 }
 
-/// Returns the reason for leaving out a file, with the advice for that reason.
+/// Returns the reason for skipping a file, with the advice for that reason.
 pub fn advised(why: &str) -> String {
     with_advice(why, advice(why))
 }
 
-/// Returns an input that is not compared because it is left out.
+/// Makes the entry for an input that was skipped and therefore not compared.
 pub fn left_out(name: impl Into<String>, why: &str) -> NotCompared {
     NotCompared::new(name, advised(why))
 }

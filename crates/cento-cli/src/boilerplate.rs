@@ -1,4 +1,4 @@
-//! Boilerplate: text that searches ignore.
+//! Boilerplate: text that searches and comparisons ignore.
 
 use std::path::{Path, PathBuf};
 
@@ -17,17 +17,17 @@ use cento_collections::submissions::Submissions;
 use cento_report::NotCompared;
 use cento_source::{ReadError, SourceOptions, documents};
 
-/// Boilerplate that was not read.
+/// Boilerplate that could not be read.
 #[derive(Debug, Default)]
 pub struct UnreadBoilerplate {
-    /// All parts that were not read, for a report.
+    /// Every unread part, for a report.
     pub list: Vec<NotCompared>,
     /// Whether any part was refused, and not only left out.
     pub is_any_refused: bool,
 }
 
 impl UnreadBoilerplate {
-    /// Notes a part of it.
+    /// Notes an unread part of the boilerplate.
     fn note(&mut self, name: &str, no_document: ReadError) {
         self.is_any_refused |= matches!(no_document, ReadError::Refused(_));
         let reason =
@@ -36,10 +36,10 @@ impl UnreadBoilerplate {
     }
 }
 
-/// The boilerplate that the user names: `auto`, and paths.
+/// The boilerplate that the user chose: `auto`, and paths.
 #[derive(Debug, Default)]
 pub struct NamedBoilerplate {
-    /// If the passages that most documents have are boilerplate: the share of these documents.
+    /// With `auto`: the minimum share of documents that have a passage of boilerplate.
     pub auto: Option<BoilerplateShare>,
     /// Files, directories and indexes.
     pub paths: Vec<PathBuf>,
@@ -61,10 +61,10 @@ impl NamedBoilerplate {
         Ok(named)
     }
 
-    /// Refuses `auto` where all documents are not known in advance.
+    /// Refuses `auto` where not every document is known in advance.
     ///
     /// # Errors
-    /// When it is named.
+    /// When the names include `auto`.
     pub fn paths_alone(names: &[PathBuf], why: &str) -> cento::Result<Vec<PathBuf>> {
         let named = NamedBoilerplate::of(names)?;
         match named.auto {
@@ -79,8 +79,8 @@ impl NamedBoilerplate {
         }
     }
 
-    /// Adds the passages that the documents of a snapshot repeat, if `auto` is named, and reports
-    /// them. Where pairs across groups are kept, the documents of a group count once.
+    /// With `auto`, adds the passages that the documents of a snapshot repeat, and reports the
+    /// passages. Where pairs across groups are kept, the documents of a group count once.
     ///
     /// # Errors
     /// When the index stores no texts; [`Error::Cancelled`] after `stop`.
@@ -97,10 +97,10 @@ impl NamedBoilerplate {
         found.added_to(boilerplate, snapshot, stop)
     }
 
-    /// Lets submissions ignore the passages that most of them have, if that was requested.
+    /// Lets submissions ignore the passages that most submissions have, if requested.
     ///
     /// # Errors
-    /// As [`add_auto`](Self::add_auto).
+    /// Like [`add_auto`](Self::add_auto).
     pub fn add_auto_of(&self, submissions: Submissions) -> cento::Result<Submissions> {
         let Some(share) = self.auto else { return Ok(submissions) };
         let found = submissions.repeated_passages(share)?;
@@ -109,7 +109,6 @@ impl NamedBoilerplate {
     }
 }
 
-/// Describes the passages that are accepted.
 fn proposed(found: &RepeatedPassages) -> String {
     nothing_proposed(found).unwrap_or_else(|| {
         let tokens = found.passages.iter().map(|passage| u64::from(passage.tokens)).sum();
@@ -124,7 +123,7 @@ fn proposed(found: &RepeatedPassages) -> String {
     })
 }
 
-/// Names the things that are counted.
+/// Returns the noun for the counted items.
 pub fn unit(found: &RepeatedPassages) -> &'static str {
     if found.is_by_group { "group" } else { "different document" }
 }
@@ -143,10 +142,10 @@ pub fn nothing_proposed(found: &RepeatedPassages) -> Option<String> {
     }
 }
 
-/// Makes a searcher ignore the text with these names.
+/// Makes a searcher ignore the boilerplate with these names.
 ///
 /// # Errors
-/// When a document of them is refused: nothing would say that its text counts.
+/// When any document of the boilerplate is refused, because its text would silently count.
 pub fn without(
     searcher: Searcher,
     boilerplate: &[PathBuf],
@@ -155,10 +154,10 @@ pub fn without(
     without_of_pairs(searcher, boilerplate, &Scope::Everywhere, threads)
 }
 
-/// Makes a searcher ignore the text with these names, for pairs of this scope.
+/// Makes a searcher ignore the boilerplate with these names, for pairs of this scope.
 ///
 /// # Errors
-/// As [`without`].
+/// Like [`without`].
 pub fn without_of_pairs(
     searcher: Searcher,
     boilerplate: &[PathBuf],
@@ -183,7 +182,7 @@ pub fn without_read(
     }
 }
 
-/// Makes a searcher ignore the text with these names, and notes the boilerplate that was not read.
+/// Like [`without`], but notes unread boilerplate in place of failing.
 pub fn without_noting(
     searcher: Searcher,
     boilerplate: &[PathBuf],
@@ -197,10 +196,10 @@ pub fn without_noting(
     without_read(searcher, boilerplate)
 }
 
-/// Reads the text at these paths; none if there are no paths.
+/// Reads the boilerplate at these paths. `None` without paths.
 ///
 /// # Errors
-/// As [`without`].
+/// Like [`without`].
 pub fn read(paths: &[PathBuf], config: &Config) -> cento::Result<Option<Boilerplate>> {
     let mut refused = None;
     let read = read_telling(paths, config, &mut |name, no_document| {
@@ -211,8 +210,7 @@ pub fn read(paths: &[PathBuf], config: &Config) -> cento::Result<Option<Boilerpl
     refused.map_or(Ok(read), Err)
 }
 
-/// Reads the text at these paths, and notes the parts that were not read; none if there are no
-/// paths.
+/// Reads the boilerplate at these paths, and notes the unread parts. `None` without paths.
 pub fn read_noting(
     paths: &[PathBuf],
     config: &Config,
@@ -221,7 +219,7 @@ pub fn read_noting(
     read_telling(paths, config, &mut |name, no_document| unread.note(name, no_document))
 }
 
-/// Reads the text at these paths, and reports the parts that were not read.
+/// Reads the boilerplate at these paths, and reports the unread parts.
 fn read_telling(
     paths: &[PathBuf],
     config: &Config,
@@ -242,7 +240,7 @@ fn read_telling(
     Ok(Some(boilerplate))
 }
 
-/// Reads the text at these paths as texts, for a service, and notes the parts that were not read.
+/// Reads the boilerplate as plain texts, to be sent to a service, and notes the unread parts.
 pub fn texts_noting(
     paths: &[PathBuf],
     options: &SourceOptions,
@@ -270,7 +268,7 @@ pub fn texts_noting(
     Ok(texts)
 }
 
-/// Refuses a path of boilerplate where there is nothing: all of the texts would count.
+/// Refuses a path without any text: the user meant to ignore something, and every text would count.
 fn check_any(path: &Path, is_empty: bool) -> cento::Result<()> {
     match is_empty {
         true => Err(Error::input(path.display().to_string(), "there is no text in it to ignore")),
@@ -278,7 +276,7 @@ fn check_any(path: &Path, is_empty: bool) -> cento::Result<()> {
     }
 }
 
-/// Adds the documents at `path`, or those of the index there.
+/// Adds the documents at `path`, or the documents of the index at `path`.
 fn add(
     path: &Path,
     config: &Config,

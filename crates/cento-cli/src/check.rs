@@ -1,4 +1,4 @@
-//! `cento check`
+//! `cento check` verifies the files of an index.
 
 use std::io;
 use std::path::PathBuf;
@@ -32,7 +32,7 @@ pub struct Check {
 struct CheckSummary<'a> {
     ok: bool,
     segments: usize,
-    /// Those of them with damage.
+    /// The number of segments with damage.
     damaged: usize,
     problems: &'a [Corruption],
     /// Files of no commit.

@@ -1,4 +1,4 @@
-//! `cento cluster`
+//! `cento cluster` groups documents that pairs connect.
 
 use std::io::{self, Write};
 use std::path::PathBuf;

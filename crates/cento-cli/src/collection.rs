@@ -35,10 +35,10 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Returns the common kind of all of these paths.
+    /// Returns the common kind of these paths.
     ///
     /// # Errors
-    /// When there are both, or nothing is at one of them.
+    /// When indexes and files are mixed, or a path does not exist.
     pub fn of(paths: &[PathBuf]) -> cento::Result<Kind> {
         check_there(paths)?;
         let (indexes, files): (Vec<&Path>, Vec<&Path>) =
@@ -64,11 +64,11 @@ impl Kind {
 pub struct GivenIds(Vec<String>);
 
 impl GivenIds {
-    /// Refuses options that these inputs cannot have, as those of indexes alone, or of files alone.
-    /// `subject` is what the verb finds.
+    /// Refuses options that do not apply to this kind of inputs: options for indexes only, or for
+    /// files only. `subject` is the noun for the results of the verb.
     ///
     /// # Errors
-    /// When such an option is on the command line.
+    /// When the command line has such an option.
     pub fn check<OfIndexes: Args, OfFiles: Args>(
         &self,
         kind: Kind,
@@ -137,7 +137,7 @@ pub struct TemporaryIndex<'a> {
     _dir: TempDir,
 }
 
-/// The inputs that became documents, and those that did not.
+/// The inputs that became documents, and the inputs that did not.
 pub struct InputOutcomes {
     pub left_out: LeftOuts,
     pub documents: u64,
@@ -151,11 +151,11 @@ impl CollectionArgs {
         self.config.is_given()
     }
 
-    /// Creates an empty index for the files at `paths`, which signs as `known`, the index that they
-    /// are compared with, if there is one.
+    /// Creates an empty temporary index for the files at `paths`. `known` is the configuration of
+    /// the index to compare with, if any, so that the signatures are comparable.
     ///
     /// # Errors
-    /// When the options contradict each other, or the directory cannot be made.
+    /// When options contradict each other, or the directory cannot be created.
     pub fn create<'a>(
         &'a self,
         paths: &'a [PathBuf],
@@ -168,9 +168,9 @@ impl CollectionArgs {
         Ok(TemporaryIndex { index, paths, grouping: &self.grouping, source, _dir: dir })
     }
 
-    /// Returns the configuration, that of the index if there is one, and the options for reading
-    /// files: libraries and, of programs, files in other languages are left out by their names, and
-    /// of documents of several files also data.
+    /// Returns the configuration, `known` if given, and the options for reading files. The options
+    /// skip libraries by name, for programs also files in a different language, and for documents
+    /// of several files also data.
     fn config_and_source(
         &self,
         paths: &[PathBuf],
@@ -199,11 +199,11 @@ impl CollectionArgs {
     }
 }
 
-/// Why a document is not compared if a later one has its id.
+/// The reason for not comparing a document whose id occurs again later.
 const REPLACED: &str = "a later document has the same id, and was compared in its place";
 
 impl TemporaryIndex<'_> {
-    /// Reads the files. Reports those that are left out or not read, and documents without text if
+    /// Reads the files. Reports skipped and unreadable files, and documents without text if
     /// `tells_empty`.
     ///
     /// # Errors
@@ -338,7 +338,7 @@ impl InputArgs {
 }
 
 impl Inputs<'_> {
-    /// Returns the outcome of a search that found something, or not.
+    /// Returns the outcome of a search with or without results.
     pub fn outcome(&self, has_results: bool) -> VerbOutcome {
         VerbOutcome::of_inputs(self.is_any_refused, has_results)
     }

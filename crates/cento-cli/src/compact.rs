@@ -1,4 +1,4 @@
-//! `cento compact`
+//! `cento compact` merges the segments of an index.
 
 use std::panic::resume_unwind;
 use std::path::Path;
@@ -70,17 +70,17 @@ impl Compact {
         watched(&index, || index.compact(self.segments as usize))
     }
 
-    /// Sends the request to the service that runs on the index, if there is one.
+    /// Sends the request to the service that holds the index, if there is such a service.
     fn ask_service_of(&self, path: &Path) -> cento::Result<Compaction> {
         let locked = || Error::Locked { path: path.to_owned() };
         let service = ServiceFile::of(path).ok_or_else(locked)?;
-        // Another service may have the address by now, which must not get the token.
+        // After a crash, a different service may have the address, and must not get the token.
         let health = Client::new(&service.url, None)?.health();
         if !health.is_ok_and(|health| health.started == service.started) {
             return Err(locked());
         }
         match self.ask(&self.target.client_at(&service.url)?) {
-            // The service is gone, and another process writes.
+            // The service has ended, so the lock belongs to a different process.
             Err(Error::Io { .. }) => Err(locked()),
             done => done,
         }
@@ -100,8 +100,8 @@ impl Compact {
 /// The interval between updates of the progress line.
 const INTERVAL: Duration = Duration::from_millis(200);
 
-/// Merges segments of the index while a progress line shows how far that has come; then reports the
-/// speed, if it took long enough for that to be of interest.
+/// Merges segments of the index with a progress line, and then reports the speed if the merge took
+/// long enough to measure.
 fn watched(
     index: &Index,
     compact: impl FnOnce() -> cento::Result<Compaction> + Send,
@@ -143,7 +143,6 @@ fn rate((done, total): (u64, u64), took: Duration) -> String {
     )
 }
 
-/// Describes the result.
 fn sentence(done: &Compaction) -> String {
     let Compaction { segments_before, segments_after, purged, .. } = *done;
     let before = counted(segments_before as u64, "segment");

@@ -1,4 +1,4 @@
-//! `cento compare`
+//! `cento compare` measures the similarity of two texts.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -173,7 +173,6 @@ impl Compare {
         config.config_of_files(&[&self.a, &self.b])
     }
 
-    /// Returns the analyzer of the comparison.
     fn analyzer(&self) -> cento::Result<Analyzer> {
         match self.service.client()? {
             Some(client) => client.stats()?.index.analyzer.parse(),
@@ -181,8 +180,8 @@ impl Compare {
         }
     }
 
-    /// Reads the text of a file, and its place in the file, and notes the parts that cannot be
-    /// read. An empty text would seem to have nothing in common with the other.
+    /// Reads the text of a file and the text's place in the file, and notes unreadable parts.
+    /// Refuses an empty text, which would seem to have nothing in common with the second text.
     fn text(
         &self,
         path: &Path,
@@ -216,7 +215,7 @@ impl Compare {
         compared.map_err(|error| self.named(error))
     }
 
-    /// Names the file in an error about its text.
+    /// Adds the file name to an error about the text.
     fn named(&self, error: Error) -> Error {
         let Error::Input { place, reason, what } = error else { return error };
         let texts = COMPARED.into_iter().zip([&self.a, &self.b]);

@@ -1,8 +1,8 @@
 //! Options of `cento serve` from the environment and from a file.
 //!
-//! Every option has a variable and a key, which are made of its name, so that none can be
-//! forgotten. The options of the file are put on the command line, unless the option is there
-//! already or has a variable; then one parser checks all of it, conflicts included.
+//! Variables and keys are derived from the names of the options, so no option can be forgotten.
+//! Keys of the file are appended to the command line, unless the command line or a variable sets
+//! the option. Then a single parser checks everything, conflicts included.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -20,10 +20,10 @@ use super::memory;
 use cento::{Error, Result};
 use cento_api::suggest::nearest;
 
-/// The verb that is configured.
+/// The only verb with a configuration file.
 const VERB: &str = "serve";
 
-/// Options that are about the configuration itself, or those of every verb.
+/// Options that a file cannot set: options about the configuration, and options of every verb.
 const OWN: [&str; 5] = ["config", "print-config", "help", "quiet", "color"];
 
 /// The key, and the variable's name, of the directories to serve, which are no option.
@@ -32,7 +32,7 @@ const INDEX: &str = "index";
 /// The beginning of the names of variables.
 const PREFIX: &str = "CENTO_";
 
-/// Variables that are no option of `cento serve`: those of every verb, and those of clients.
+/// Variables with the prefix that are not options of `cento serve`.
 const OTHER_VARIABLES: [&str; 3] = ["CENTO_LOG", "CENTO_TOKEN", "CENTO_PAUSE"];
 
 /// Gives every option of `cento serve` a variable: `CENTO_COMMIT_INTERVAL` for `--commit-interval`.
@@ -51,7 +51,7 @@ fn is_flag(arg: &Arg) -> bool {
     matches!(arg.get_action(), ArgAction::SetTrue)
 }
 
-/// Returns the variable of an argument, if it has one.
+/// Returns the variable that sets an argument, if there is one.
 fn variable(arg: &Arg) -> Option<String> {
     let key = key(arg).filter(|key| *key == "config" || !OWN.contains(key))?;
     // CENTO_LOG selects the messages to log, for every verb.
@@ -59,7 +59,7 @@ fn variable(arg: &Arg) -> Option<String> {
     Some(format!("{PREFIX}{}", key.to_ascii_uppercase().replace('-', "_")))
 }
 
-/// Returns all variables, without the prefix.
+/// Returns the variables of every option, without the prefix.
 fn known_variables(command: &Command) -> Vec<String> {
     let serve = command.find_subcommand(VERB).expect("it is a verb");
     let of_options = serve.get_arguments().filter_map(variable);
@@ -67,7 +67,8 @@ fn known_variables(command: &Command) -> Vec<String> {
     all.map(|name| name[PREFIX.len()..].to_owned()).collect()
 }
 
-/// Returns the variables of this process that have the prefix and no meaning.
+/// Returns the variables of this process that have the prefix but no meaning, such as typing
+/// errors.
 pub fn unknown_variables(command: &Command) -> Vec<String> {
     let known = known_variables(command);
     let given = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
@@ -78,14 +79,15 @@ pub fn unknown_variables(command: &Command) -> Vec<String> {
     given.filter(is_unknown).collect()
 }
 
-/// Returns whether Kubernetes gives such a variable to all pods beside a service called `cento`.
+/// Returns whether Kubernetes may have set the variable, as in pods beside a service called
+/// `cento`.
 fn is_of_kubernetes(name: &str) -> bool {
     let mut words = name.split('_');
     words.any(|word| word == "PORT") || name.ends_with("SERVICE_HOST")
 }
 
-/// Refuses a variable whose name is nearly that of an option: with CENTO_READONLY the service would
-/// write.
+/// Refuses a variable with nearly the name of an option: a service started with CENTO_READONLY
+/// would accept writes.
 fn check_variables(command: &Command) -> Result<()> {
     let known = known_variables(command);
     for name in unknown_variables(command) {
@@ -107,18 +109,19 @@ fn key(arg: &Arg) -> Option<&str> {
 pub struct ExpandedCommandLine {
     /// The arguments to parse.
     pub arguments: Vec<OsString>,
-    /// The file, as it was named, with the line of each key that was taken from it.
+    /// The path as given, and the line of each key taken from the file.
     file: Option<(String, BTreeMap<String, usize>)>,
 }
 
 impl ExpandedCommandLine {
-    /// Reads the file that the command line or a variable names, if one does.
+    /// Reads the file that the command line or a variable names, if any.
     ///
     /// # Errors
-    /// When it cannot be read, is not TOML, or has an unknown key or kind of value; with its line.
+    /// When the file cannot be read, is not TOML, or has an unknown key or a value of the wrong
+    /// kind. The error has the line.
     pub fn new(command: &Command, given: Vec<OsString>) -> Result<ExpandedCommandLine> {
         let plain = |arguments| Ok(ExpandedCommandLine { arguments, file: None });
-        // Options of every verb may be before it.
+        // Options of every verb may precede the verb.
         let before = ["-q", "--quiet", "--color", "auto", "always", "never"];
         let is_before = |arg: &OsString| {
             let arg = arg.to_string_lossy();
@@ -139,13 +142,13 @@ impl ExpandedCommandLine {
         let serve = command.find_subcommand(VERB).expect("it is a verb");
         let (added, lines) = ConfigReader { text: &text, place: &place, serve, matches }.read()?;
         let mut arguments = given;
-        // After the verb, where no `--` is before them.
+        // Inserted right after the verb, because a later `--` would turn options into values.
         arguments.splice(at + 1..at + 1, added);
         Ok(ExpandedCommandLine { arguments, file: Some((place, lines)) })
     }
 
-    /// Returns the error of the parser with the line of the file that it is about, or with the
-    /// variable, if it is about one of them.
+    /// Rewrites an error of the parser about an option from the file or a variable, so that the
+    /// message points at the line or the variable.
     pub fn explain(&self, command: &Command, error: &clap::Error) -> Option<Error> {
         let named = [ContextKind::InvalidArg, ContextKind::PriorArg].map(|kind| error.get(kind));
         let names = named.into_iter().flatten().flat_map(|value| match value {
@@ -172,14 +175,14 @@ impl ExpandedCommandLine {
         Some(Error::input(place, said))
     }
 
-    /// Returns the file and the line in it that has this key.
+    /// Returns the file and the line that set this key.
     fn line(&self, key: &str) -> Option<(&str, usize)> {
         let (place, lines) = self.file.as_ref()?;
         Some((place, *lines.get(key)?))
     }
 
-    /// Returns the options in effect, as an equivalent file, if they were requested. For tokens it
-    /// has the file that they are in.
+    /// Returns the options in effect as an equivalent file, if requested. Tokens are secret, so the
+    /// output has only the path of the token file.
     pub fn printed(&self, command: &Command, matches: &ArgMatches) -> Option<String> {
         let (VERB, matches) = matches.subcommand()? else { return None };
         if !matches.get_flag("print_config") {
@@ -239,7 +242,7 @@ fn value(arg: &Arg, key: &str, matches: &ArgMatches) -> Option<String> {
     }
 }
 
-/// Reads a file.
+/// Converts a file to arguments of the command line.
 struct ConfigReader<'a> {
     text: &'a str,
     place: &'a str,
@@ -249,7 +252,7 @@ struct ConfigReader<'a> {
 }
 
 impl ConfigReader<'_> {
-    /// Reads the arguments that the file specifies, and the line of each key.
+    /// Returns the arguments that the file specifies, and the line of each key.
     fn read(&self) -> Result<(Vec<OsString>, BTreeMap<String, usize>)> {
         let table = DeTable::parse(self.text).map_err(|error| {
             let at = error.span().map_or(0, |span| span.start);
@@ -290,7 +293,7 @@ impl ConfigReader<'_> {
         })
     }
 
-    /// Returns the values of a key, as on the command line: for a flag that is set, one.
+    /// Returns the values of a key as on the command line. A flag that is set has one empty value.
     fn values(&self, arg: &Arg, name: &str, value: &Spanned<DeValue<'_>>) -> Result<Vec<String>> {
         let at = value.span().start;
         if is_flag(arg) {
@@ -353,7 +356,7 @@ mod tests {
         names.sort_unstable();
         names.dedup();
         assert!(names.len() == count && count > 20, "{names:?}");
-        // Variables of other programs around cento mean no option.
+        // Other programs around cento use these variables, so no option may have the names.
         let known = known_variables(&command);
         let known = || known.iter().map(String::as_str);
         for other in ["URL", "CLI", "HOME", "VERSION", "CORPORA", "QUERIES", "BLESS", "IMAGE"] {
@@ -363,7 +366,7 @@ mod tests {
         for (slip, meant) in slips {
             assert_eq!(nearest(slip, known()), Some(meant), "{slip}");
         }
-        // These variables have another meaning.
+        // The command reads these variables with a different meaning.
         assert!(!names.iter().any(|name| ["CENTO_LOG", "CENTO_TOKEN"].contains(&name.as_str())));
     }
 }

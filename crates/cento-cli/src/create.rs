@@ -1,4 +1,4 @@
-//! `cento create`
+//! `cento create` makes an empty index, and options of every verb that makes an index.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -59,7 +59,7 @@ pub enum Signatures {
 }
 
 impl Signatures {
-    /// Returns the choice that was made for an index.
+    /// Returns the choice recorded in an index.
     pub fn of_index(config: &Config) -> Signatures {
         if config.store_signatures { Signatures::Stored } else { Signatures::Computed }
     }
@@ -107,7 +107,7 @@ pub struct ConfigArgs {
     pub frequencies: Option<PathBuf>,
 }
 
-/// Opens the table, if one is named.
+/// Opens the frequency table, if the user gave a path.
 pub fn open_frequencies(path: Option<&Path>) -> cento::Result<Option<Arc<FrequencyTable>>> {
     Ok(path.map(FrequencyTable::open).transpose()?.map(Arc::new))
 }
@@ -139,12 +139,12 @@ impl ConfigArgs {
         scheme::families().iter().any(|family| family.name == name && family.table().is_some())
     }
 
-    /// Returns whether the user has named an analyzer, or a purpose that sets it.
+    /// Returns whether the user chose an analyzer, directly or with a preset.
     pub fn analyzer_is_given(&self) -> bool {
         self.preset.is_some() || self.analyzer.is_some()
     }
 
-    /// Completes the analyzer by the language of most of these programs.
+    /// Completes the analyzer with the language of most of these programs.
     pub fn with_commonest(
         &self,
         inputs: &[PathBuf],
@@ -153,7 +153,7 @@ impl ConfigArgs {
         Ok(self.with_analyzer(language::commonest(self.analyzer(), inputs, options)?))
     }
 
-    /// Makes the configuration of an index of these documents.
+    /// Makes the configuration for an index of these documents.
     pub fn config_of(
         &self,
         store_text: bool,
@@ -164,7 +164,7 @@ impl ConfigArgs {
         self.with_analyzer(analyzer).config(store_text)
     }
 
-    /// Opens an index that exists, and refuses settings other than its own.
+    /// Opens an existing index, and refuses settings that differ from the index.
     pub fn opened(
         &self,
         path: &Path,
@@ -204,7 +204,7 @@ impl ConfigArgs {
         Ok(index)
     }
 
-    /// Makes the configuration for comparing these programs, by the language of most of them.
+    /// Makes the configuration for comparing these programs, in the language of most of them.
     pub fn config_of_most(
         &self,
         inputs: &[PathBuf],
@@ -214,7 +214,7 @@ impl ConfigArgs {
         self.with_analyzer(analyzer).config(true)
     }
 
-    /// Makes the configuration for comparing these files.
+    /// Makes the configuration for comparing these files with each other.
     pub fn config_of_files(&self, files: &[&Path]) -> cento::Result<Config> {
         let analyzer = language::of_files(self.analyzer(), files)?;
         self.with_analyzer(analyzer).config(false)
@@ -232,7 +232,7 @@ impl ConfigArgs {
     }
 }
 
-/// Returns whether a new index stores texts: one with a key only on request.
+/// Returns whether a new index stores texts. A keyed index stores texts only on request.
 pub fn stores_text(no_text: bool, store_text: bool) -> bool {
     store_text || !(no_text || key::given().is_some())
 }

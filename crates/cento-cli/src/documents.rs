@@ -1,4 +1,4 @@
-//! `cento list`, `show` and `export`
+//! The verbs `list`, `show` and `export`, which print stored documents.
 
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
@@ -81,7 +81,7 @@ struct ListedRow {
     tokens: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
     bytes: Option<usize>,
-    /// The number of its parts, if it has any.
+    /// The number of parts, if the document has parts.
     #[serde(skip_serializing_if = "Option::is_none")]
     parts: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -89,7 +89,7 @@ struct ListedRow {
     meta: Map<String, Value>,
 }
 
-/// A document as it is exported.
+/// A document in the format of an export.
 #[derive(Debug, Serialize)]
 struct ExportedDocument {
     id: String,
@@ -105,7 +105,7 @@ struct ExportedDocument {
     added: Option<String>,
 }
 
-/// A fingerprint, and the start of its text, counted in tokens.
+/// A fingerprint, and the position of its text in tokens.
 #[derive(Debug, Serialize)]
 struct PlacedFingerprint {
     fingerprint: u64,
@@ -127,7 +127,7 @@ fn added(snapshot: &Snapshot, address: DocAddress) -> cento::Result<Option<Strin
     Ok(Timestamp::from_second(snapshot.added(address)?).ok().map(|time| time.to_string()))
 }
 
-/// The text of a document, and its parts.
+/// The text of a document with the parts.
 struct DocumentText {
     text: Option<String>,
     parts: Vec<Part>,

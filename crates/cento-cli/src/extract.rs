@@ -1,4 +1,4 @@
-//! Reading of documents that are not text, by other processes.
+//! Extraction of documents in separate processes.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -8,20 +8,20 @@ use cento_source::{Extraction, Readers, SourceOptions, Tables};
 
 /// Returns this program, to be started as a worker.
 fn itself() -> Option<PathBuf> {
-    // This program, even after another was installed at its path.
+    // Refers to the running program, even after an upgrade replaced the file at its path.
     let own = PathBuf::from("/proc/self/exe");
     if own.exists() { Some(own) } else { std::env::current_exe().ok() }
 }
 
-/// Returns what extracts texts: this program, in processes of its own, if it can.
+/// Returns the extractor: this program in separate processes, if possible.
 pub fn extraction() -> Option<Extraction> {
-    // One for all verbs' parts, so that processes are started once.
+    // Shared by every part of a verb, so that the processes start only once.
     static EXTRACTION: OnceLock<Option<Extraction>> = OnceLock::new();
     let by_itself = || itself().filter(|_| cfg!(feature = "documents")).map(Extraction::by);
     EXTRACTION.get_or_init(by_itself).clone()
 }
 
-/// Returns what reads Parquet and Arrow files: this program, in processes of its own, if it can.
+/// Returns the reader of Parquet and Arrow files: this program in separate processes, if possible.
 pub fn tables() -> Option<Tables> {
     itself().filter(|_| cfg!(feature = "parquet")).map(Tables::by)
 }
@@ -42,10 +42,10 @@ pub struct ReaderArgs {
 }
 
 impl ReaderArgs {
-    /// Returns the commands.
+    /// Returns the user's reader commands.
     pub fn readers(&self) -> Readers {
         let readers = Readers::parse(self.readers.iter().map(String::as_str));
-        // Some are secrets.
+        // Hides cento's variables from the commands, because some are secrets.
         let is_own = |name: &OsString| name.to_string_lossy().starts_with("CENTO_");
         let own = std::env::vars_os().map(|(name, _)| name).filter(is_own);
         readers.expect("each has been checked").hiding(own)

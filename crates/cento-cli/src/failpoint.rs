@@ -1,8 +1,8 @@
 //! Points where a test can stop the process.
 //!
-//! With `CENTO_PAUSE=POINT:N` in the environment a run pauses when it reaches the point for the
-//! N-th time, reports that on standard error, and continues when its standard input ends. Tests of
-//! interrupted runs can thus interrupt them at a known place, whatever the speed of the machine.
+//! With `CENTO_PAUSE=POINT:N` in the environment, a run pauses at the N-th visit of the point,
+//! reports the pause on standard error, and continues when standard input ends. Tests can thus
+//! interrupt a run at a known place, whatever the speed of the machine.
 
 use std::io::{self, Read};
 
@@ -11,7 +11,7 @@ use super::terminal::tell;
 /// A point where a run may be stopped, and the number of visits.
 pub struct Failpoint {
     point: &'static str,
-    /// Visits before the stop; none if it is not to stop here.
+    /// Visits before the pause. `None` for points without a pause.
     left: Option<u64>,
 }
 

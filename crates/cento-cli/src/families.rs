@@ -1,4 +1,4 @@
-//! `cento families`
+//! `cento families` lists reused passages with every document that has them.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -49,7 +49,7 @@ pub struct FamilyList {
     report: ReportArgs,
 }
 
-/// A report shows at most this many families, those of most documents.
+/// Maximum number of families in a report, starting with the families of most documents.
 const REPORT_FAMILIES: usize = 200;
 
 fn cell_type(column: &str) -> CellType {
@@ -107,7 +107,6 @@ impl FamilyList {
         Ok(inputs.outcome(number > 0))
     }
 
-    /// Writes the report.
     fn write_report(
         &self,
         inputs: &Inputs<'_>,
@@ -181,12 +180,12 @@ pub fn tell_undated(field: Option<&str>, undated: u64, no_date: Option<&(String,
 /// The edges between documents: the number of families, and the reason for the direction.
 type Edges = BTreeMap<(String, String), (f64, DirectionBy)>;
 
-/// Adds the edge of each carrier from the nearest earlier one, once for each family.
+/// Adds an edge from the nearest earlier carrier to each carrier, once per family.
 fn add_edges(edges: &mut Edges, family: &Family) {
     let name = |carrier: &Carrier| named(&carrier.id, carrier.index.as_deref());
     let mut of_family = Vec::new();
     for carrier in &family.carriers {
-        // A carrier that is nearest to a place of its own document has no edge.
+        // If the nearest place is in the same document, there is no edge.
         let Some((nearest, by)) = carrier.nearest.zip(carrier.direction_by) else { continue };
         let from = &family.carriers[nearest as usize - 1];
         of_family.push(((name(from), name(carrier)), by));
@@ -208,10 +207,10 @@ fn write(out: &mut RowsOut, family: &Family) -> Result<()> {
     Ok(())
 }
 
-/// The maximum number of characters of a passage that people are shown.
+/// Maximum number of characters of a passage to show on the terminal.
 const TEXT_CHARACTERS: usize = 100;
 
-/// The maximum number of changes of a carrier that people are shown.
+/// Maximum number of a carrier's changes to show on the terminal.
 const CHANGES: usize = 3;
 
 fn print(out: &mut impl Write, family: &Family) -> io::Result<()> {
@@ -262,7 +261,7 @@ fn compared(carrier: &Carrier, carriers: &[Carrier]) -> String {
     }
 }
 
-/// The maximum number of characters of each side of a change that people are shown.
+/// Maximum number of characters to show of each side of a change.
 const CHANGE_CHARACTERS: usize = 40;
 
 fn changed(change: &Change) -> String {

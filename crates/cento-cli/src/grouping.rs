@@ -34,12 +34,12 @@ pub struct GroupingArgs {
     members: Vec<(String, Value)>,
 }
 
-/// Parses a field and its value, which is a number if it is written as one.
+/// Parses `field=value`. A value in the form of an integer becomes a number.
 fn parse_member(text: &str) -> Result<(String, Value), String> {
     let expected = "expected a name and a value, such as term=2026";
     let (name, value) =
         text.split_once('=').filter(|(name, _)| !name.is_empty()).ok_or(expected)?;
-    // A number in another form, such as 07, is a text.
+    // An integer in a different form, such as 07, stays a text.
     let number = value.parse::<i64>().ok().filter(|number| number.to_string() == value);
     Ok((name.to_owned(), number.map_or_else(|| Value::String(value.to_owned()), Value::from)))
 }
@@ -58,12 +58,12 @@ impl UnitArgs {
         }
     }
 
-    /// Returns the options with the documents that the files of `inputs` make; reports where
-    /// documents begin, if it is not obvious. If no file is a program in the language that the
-    /// filter asks for, files in any language are read.
+    /// Returns the options with the documents that the files of `inputs` make. Reports where
+    /// documents begin, if not obvious. If no file is a program in the language that the filter
+    /// asks for, files in any language are read.
     ///
     /// # Errors
-    /// Those of [`Grouping::of`].
+    /// Like [`Grouping::of`].
     pub fn grouped(
         &self,
         inputs: &[PathBuf],
@@ -94,7 +94,7 @@ impl GroupingArgs {
         self.unit.is_grouped()
     }
 
-    /// Returns the unit, as it was given.
+    /// Returns the unit as typed by the user.
     pub fn by(&self) -> String {
         self.unit.by.to_string()
     }
@@ -108,7 +108,7 @@ impl GroupingArgs {
     /// fields.
     ///
     /// # Errors
-    /// Those of [`UnitArgs::grouped`].
+    /// Like [`UnitArgs::grouped`].
     pub fn grouped(
         &self,
         inputs: &[PathBuf],

@@ -1,6 +1,6 @@
 //! Arrangement of the help: groups of verbs, headings of options, short help, examples.
 //!
-//! Structs define options where they are used; this module decides, for all verbs, which part the
+//! Options are defined in the structs of the verbs. This module decides for every verb what the
 //! help shows first.
 
 use clap::builder::StyledStr;
@@ -11,7 +11,7 @@ use super::key;
 pub use examples::EXAMPLES;
 use short::{SHORT, Short};
 
-/// The verbs by purpose, in the order that most people meet them in.
+/// The verbs by purpose, in the order that most people meet them.
 pub const GROUPS: [(&str, &[&str]); 5] = [
     ("Collections", &["demo", "pairs", "dedup", "cluster", "decontaminate", "families", "lineage"]),
     ("Search", &["search", "trace", "compare", "watch"]),
@@ -26,7 +26,7 @@ pub const GROUPS: [(&str, &[&str]); 5] = [
     ("Methods", &["method", "info"]),
 ];
 
-/// Headings of options that many verbs have, and the options.
+/// Headings of options that many verbs share, and the options.
 const HEADINGS: [(&str, &[&str]); 7] = [
     (
         "Thresholds",
@@ -133,12 +133,12 @@ const HEADINGS: [(&str, &[&str]); 7] = [
     ),
 ];
 
-/// The place of options of every verb: after the others of their heading.
+/// Display order that puts the options of every verb last under a heading.
 const LAST: usize = 900;
 
-/// Returns the command, with its verbs in groups and its options under headings, with examples.
+/// Returns the command with groups of verbs, headings of options, and examples.
 pub fn arranged(command: Command) -> Command {
-    // Options of every verb, which only the long help of each shows.
+    // Options that every verb has appear only in the long help, so that the short help stays short.
     let common = command.get_arguments().filter(|arg| arg.is_global_set()).cloned();
     let common: Vec<Arg> =
         common.map(|arg| arg.hide_short_help(true).display_order(LAST)).collect();
@@ -150,13 +150,13 @@ pub fn arranged(command: Command) -> Command {
     ))
 }
 
-/// Lists the verbs, a line each, in their groups.
+/// Lists the verbs in groups, a line per verb.
 fn groups(command: &Command) -> String {
     let mut text = String::new();
     for (heading, verbs) in GROUPS {
         text += &format!("\n{heading}:\n");
         for name in verbs {
-            // A build may lack it.
+            // A build without the feature lacks the verb.
             let Some(verb) = command.find_subcommand(name) else { continue };
             let about = verb.get_about().map(StyledStr::to_string).unwrap_or_default();
             text += &format!("  {name:<13} {about}\n");
@@ -165,14 +165,14 @@ fn groups(command: &Command) -> String {
     text
 }
 
-/// Arranges the verbs of a command, which are named after these words.
+/// Arranges the verbs of a command. `words` is the prefix of the verbs' names.
 fn verbs(command: Command, words: &str, common: &[Arg]) -> Command {
     let names: Vec<String> =
         command.get_subcommands().map(|verb| verb.get_name().to_owned()).collect();
     names.iter().fold(command, |command, name| {
         command.mut_subcommand(name, |of_verb| {
             let words = format!("{words}{name}");
-            // Other verbs have their own group.
+            // A verb without verbs below gets the option of the key.
             let key_file = key::option(&words).filter(|_| !of_verb.has_subcommands());
             let of_verb = verb(of_verb.args(common).args(key_file), &words);
             verbs(of_verb, &format!("{words} "), common)
@@ -180,7 +180,7 @@ fn verbs(command: Command, words: &str, common: &[Arg]) -> Command {
     })
 }
 
-/// Gives a verb its short help, and puts its options under headings.
+/// Gives a verb its short help, and puts the options under headings.
 fn verb(command: Command, name: &str) -> Command {
     let command = command.mut_args(|arg| under_heading(adapted(name, arg)));
     let examples = EXAMPLES.iter().find(|(verb, _)| *verb == name).map(|(_, examples)| *examples);
@@ -194,7 +194,7 @@ fn verb(command: Command, name: &str) -> Command {
     }
 }
 
-/// Gives a verb its short help; the long one stays.
+/// Gives a verb its short help, and keeps the long help.
 fn with_short(command: Command, short: &Short, examples: Option<&[(&str, &str)]>) -> Command {
     let about = command.get_long_about().or(command.get_about()).cloned().unwrap_or_default();
     let command = command.about(short.about).long_about(about);
@@ -229,7 +229,7 @@ fn shown(heading: &str, examples: &[(&str, &str)]) -> String {
 /// Verbs without a query.
 const OF_PAIRS: [&str; 3] = ["pairs", "cluster", "dedup"];
 
-/// Adapts an option to this verb, where verbs share its definition.
+/// Adapts an option to this verb, because several verbs share the definition.
 fn adapted(verb: &str, arg: Arg) -> Arg {
     match arg.get_id().as_str() {
         "min_containment" if OF_PAIRS.contains(&verb) => {
@@ -243,7 +243,6 @@ fn adapted(verb: &str, arg: Arg) -> Arg {
     }
 }
 
-/// Puts an option under its heading.
 fn under_heading(arg: Arg) -> Arg {
     let id = arg.get_id().to_string();
     let heading = HEADINGS.iter().find(|(_, ids)| ids.contains(&id.as_str()));
@@ -253,12 +252,12 @@ fn under_heading(arg: Arg) -> Arg {
         }
         _ => arg,
     };
-    // The one option that sets several others comes before all of them.
+    // `--for` sets several options, so the help shows it first.
     let arg = if id == "for" { arg.display_order(0) } else { arg };
     without_full_stop(arg)
 }
 
-/// Returns an option whose texts end without a full stop, as those of the parser do.
+/// Removes the full stop from an option's texts, because clap's own options have no full stop.
 fn without_full_stop(arg: Arg) -> Arg {
     let Some(help) = arg.get_help().map(StyledStr::to_string) else { return arg };
     let long = arg.get_long_help().map_or(help.clone(), StyledStr::to_string);

@@ -1,7 +1,7 @@
-//! Hints for the user of the command about errors.
+//! Hints for users of the command about errors.
 //!
-//! The library's errors describe the problem, for programs as well; options and verbs of the
-//! command are named here, by the reason of the error.
+//! The library's errors describe the problem, and programs read them too. Advice with options and
+//! verbs of the command is therefore added here, by the reason of the error.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -13,7 +13,7 @@ use super::output::counted;
 use cento::index::Index;
 use cento::{ConflictKind, Corruption, Error, Reason};
 
-/// An error with the hint for it, if there is any, as one line.
+/// An error with a hint, if known, on one line.
 pub struct ErrorWithHint<'a>(pub &'a Error);
 
 impl fmt::Display for ErrorWithHint<'_> {
@@ -85,7 +85,7 @@ fn not_an_index(error: &Error) -> Option<String> {
     ))
 }
 
-/// The hint for a connection that failed because of a certificate.
+/// The hint for connections that fail because of a certificate.
 pub const ON_CERTIFICATES: &str = "certificates are checked by the authorities of the system, or \
                                    those in the PEM file that SSL_CERT_FILE names";
 
@@ -93,13 +93,13 @@ pub const ON_CERTIFICATES: &str = "certificates are checked by the authorities o
 pub fn hint(error: &Error) -> Option<Cow<'static, str>> {
     let hint = match error {
         Error::Corrupt(found) => on_damage(found),
-        // A service has other options than this command.
+        // Options of the command do not apply to a service.
         Error::Service { .. } => return on_service(error.reason()).map(Cow::Borrowed),
         Error::Io { action, source, .. } if error.reason() == Reason::Io => {
             on_system(action, source.kind())?
         }
         error => match error.reason() {
-            // Documents of these kinds name it themselves: a list of those left out has no hints.
+            // The list of skipped documents already has the advice, so a hint would repeat it.
             Reason::Unsupported { feature: "documents" | "office" | "pdf" } => return None,
             Reason::Unsupported { feature } => {
                 let line = "cargo install --locked --path crates/cento-cli --features";
@@ -111,7 +111,7 @@ pub fn hint(error: &Error) -> Option<Cow<'static, str>> {
     Some(hint.into())
 }
 
-/// Returns the hint about an action that the system refused.
+/// Returns the hint for an action that the system refused.
 fn on_system(action: &str, kind: ErrorKind) -> Option<&'static str> {
     Some(match (action, kind) {
         ("connect to", _) => "is `cento serve` running there?",

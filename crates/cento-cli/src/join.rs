@@ -1,4 +1,4 @@
-//! Options that the verbs that join documents share.
+//! Options that every verb based on a similarity join shares.
 
 use std::path::{Path, PathBuf};
 
@@ -47,8 +47,8 @@ impl JoinArgs {
         Ok(())
     }
 
-    /// Returns a searcher over the indexes at `paths`, as if they were one, that ignores the
-    /// boilerplate of pairs of this scope.
+    /// Returns a searcher over the indexes at `paths`, combined as a union. The searcher ignores
+    /// the boilerplate of pairs of this scope.
     pub fn searcher_of_pairs(&self, paths: &[PathBuf], scope: &Scope) -> cento::Result<Searcher> {
         let searcher = Searcher::new(union(paths, paths.iter().map(key::open))?);
         without_of_pairs(searcher, &self.boilerplate, scope, self.threads())
@@ -65,7 +65,7 @@ impl JoinArgs {
     }
 }
 
-/// Describes what the limit of document frequency hides from a join; nothing if it stops nothing.
+/// Describes what the limit of document frequency hides from a join. `None` if nothing is hidden.
 pub fn stopped(counts: &StopCounts) -> Option<String> {
     let StopCounts { max_df, fingerprints, documents, .. } = *counts;
     if fingerprints == 0 {
@@ -86,7 +86,7 @@ pub fn stopped(counts: &StopCounts) -> Option<String> {
     Some(said)
 }
 
-/// Returns a snapshot of the indexes at these paths as if they were one.
+/// Returns the union of the indexes at these paths.
 pub fn union(
     paths: &[PathBuf],
     indexes: impl Iterator<Item = cento::Result<Index>>,

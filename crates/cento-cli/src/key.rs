@@ -12,10 +12,9 @@ use cento::index::{Config, Index};
 /// The key of this command line.
 static KEY: OnceLock<Key> = OnceLock::new();
 
-/// The name of the option.
 const KEY_FILE: &str = "key_file";
 
-/// The verbs that neither open an index nor make one with fingerprints of their own.
+/// Verbs that neither open an index nor create an index with new fingerprints.
 const WITHOUT_KEY: &[&str] = &[
     "compare",
     "decontaminate",
@@ -28,7 +27,7 @@ const WITHOUT_KEY: &[&str] = &[
     "store restore",
 ];
 
-/// Returns the option of a verb that may need the key; `verb` is its name, with that of its group.
+/// Returns the key option for a verb that may need a key. `verb` is the full name, with the group.
 pub fn option(verb: &str) -> Option<Arg> {
     let has_none = |name: &&str| verb == *name || verb.starts_with(&format!("{name} "));
     if WITHOUT_KEY.iter().any(has_none) {
@@ -41,7 +40,7 @@ pub fn option(verb: &str) -> Option<Arg> {
     Some(arg.value_parser(PathBufValueParser::new()))
 }
 
-/// Returns the file that a command line names.
+/// Returns the path of the key file on the command line.
 pub fn file(matches: &ArgMatches) -> Option<PathBuf> {
     let mut of_verb = matches;
     while let Some((_, matches)) = of_verb.subcommand() {
@@ -50,25 +49,25 @@ pub fn file(matches: &ArgMatches) -> Option<PathBuf> {
     of_verb.try_get_one::<PathBuf>(KEY_FILE).ok().flatten().cloned()
 }
 
-/// Reads the key that the command line names.
+/// Reads the key file for the whole process.
 ///
 /// # Errors
-/// When it cannot be read, is no key, or is no secret.
+/// When the file cannot be read, is not a key, or is not secret.
 pub fn set(file: &Path) -> cento::Result<()> {
     let key = Key::read(file)?;
     KEY.get_or_init(|| key);
     Ok(())
 }
 
-/// Returns the key, if the command line names one.
+/// Returns the key of this process, if the command line gave a key file.
 pub fn given() -> Option<&'static Key> {
     KEY.get()
 }
 
-/// Opens an index with the key.
+/// Opens an index with the key of this process.
 ///
 /// # Errors
-/// When it cannot be opened, or has another key, or none.
+/// When the index cannot be opened, or has a different key or no key.
 pub fn open(path: impl AsRef<Path>) -> cento::Result<Index> {
     unlocked(Index::open(path)?)
 }
@@ -86,10 +85,10 @@ fn unlocked(index: Index) -> cento::Result<Index> {
     Ok(index)
 }
 
-/// Returns the configuration for new indexes: that with the key, if there is one.
+/// Returns the configuration for a new index, with the key of this process if given.
 ///
 /// # Errors
-/// When the scheme cannot have a key.
+/// When the scheme does not support keys.
 pub fn of_new(config: Config) -> cento::Result<Config> {
     given().map_or(Ok(config.clone()), |key| config.with_key(key))
 }

@@ -1,4 +1,4 @@
-//! The language of the programs that the user names.
+//! The programming language of the user's files.
 
 use std::path::{Path, PathBuf};
 
@@ -6,8 +6,8 @@ use cento::Error;
 use cento::text::code::{ByName, lacks_language, languages, languages_of, with_language};
 use cento_source::{SourceOptions, document_names};
 
-/// Returns an analyzer's specification with the language, if it is `code` without one: that of the
-/// names of all documents of `inputs`.
+/// Completes the analyzer `code` with the language that the names of all documents of `inputs`
+/// agree on. Returns any different specification unchanged.
 ///
 /// # Errors
 /// When the names do not agree on a language.
@@ -27,11 +27,12 @@ pub fn of_files(analyzer: &str, files: &[&Path]) -> cento::Result<String> {
     completed(analyzer, |names| files.iter().for_each(|file| names.add(&file.to_string_lossy())))
 }
 
-/// Returns an analyzer's specification with the language, if it is `code` without one: that of most
-/// files of `inputs` by their names. The others are not in a language, or in another one.
+/// Completes the analyzer `code` with the language of most files of `inputs`, judged by name.
+/// Returns any different specification unchanged. Files without a language, or in a rarer language,
+/// do not count.
 ///
 /// # Errors
-/// When no name tells a language.
+/// When no name implies a language.
 pub fn commonest(
     analyzer: &str,
     inputs: &[PathBuf],
@@ -40,15 +41,15 @@ pub fn commonest(
     commonest_of(analyzer, document_names(inputs, options))
 }
 
-/// Returns such a specification for documents of these names.
+/// Like [`commonest`], for documents with these names.
 ///
 /// # Errors
-/// When no name tells a language.
+/// When no name implies a language.
 pub fn commonest_of(analyzer: &str, names: impl Iterator<Item = String>) -> cento::Result<String> {
     if !lacks_language(analyzer) {
         return Ok(analyzer.to_owned());
     }
-    // In the order of their first appearance; one that several names agree on has a higher count.
+    // In order of first appearance, which breaks ties.
     let mut counts: Vec<(&str, u64)> = Vec::new();
     let mut first = None;
     for name in names {
@@ -61,7 +62,7 @@ pub fn commonest_of(analyzer: &str, names: impl Iterator<Item = String>) -> cent
         }
     }
     let most = counts.iter().map(|(_, count)| *count).max();
-    // Of equals, one that this build can read.
+    // Among equally common languages, prefers a language that this build can read.
     let common = || counts.iter().filter(|(_, count)| Some(*count) == most);
     let is_built = |language: &str| languages().any(|built| built == language);
     let found = common().find(|(language, _)| is_built(language)).or_else(|| common().next());
@@ -71,7 +72,7 @@ pub fn commonest_of(analyzer: &str, names: impl Iterator<Item = String>) -> cent
     }
 }
 
-/// Says why no name of some files tells a language; this is the first name.
+/// Explains why no file name implies a language. `first` is the first name.
 fn no_language(first: Option<&str>) -> String {
     match first {
         None => "there are no files whose names would tell".into(),

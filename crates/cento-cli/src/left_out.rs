@@ -1,4 +1,4 @@
-//! Files that are left out by their names.
+//! Files skipped because of their names.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -25,14 +25,15 @@ pub struct FilterArgs {
     exclude: Vec<String>,
 }
 
-/// Checks that it is a pattern.
+/// Checks that the text is a valid pattern.
 fn parse_glob(text: &str) -> Result<String, String> {
     let pattern = text.to_owned();
     PathFilter::new(std::slice::from_ref(&pattern), &[]).map_err(|error| error.to_string())?;
     Ok(pattern)
 }
 
-/// Checks that it is a pattern, and no part of a text, which another option leaves out.
+/// Checks that the text is a valid pattern. Refuses names of cited parts, which belong to
+/// `--without`.
 fn parse_excluded(text: &str) -> Result<String, String> {
     if <CitedPart as ValueEnum>::from_str(text, true).is_ok() {
         return Err(format!(
@@ -44,41 +45,41 @@ fn parse_excluded(text: &str) -> Result<String, String> {
 }
 
 impl FilterArgs {
-    /// Makes the filter of these patterns.
+    /// Makes the filter of `--include` and `--exclude`.
     ///
     /// # Errors
-    /// When they are too large together.
+    /// When the compiled patterns are too large together.
     pub fn filter(&self) -> cento::Result<PathFilter> {
         PathFilter::new(&self.include, &self.exclude)
     }
 }
 
-/// Files that were left out by their names.
+/// Files that were skipped because of their names.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct LeftOut {
-    /// The file, or the directory with all of them.
+    /// The file, or the directory if every file in the directory was skipped.
     pub name: String,
-    /// The number of files; a hidden directory, which is not opened, counts as one.
+    /// The number of files. A hidden directory counts as one file, because cento does not open it.
     pub files: u64,
     /// Why, as a clause.
     pub reason: &'static str,
-    /// What to do to read it, if there is something.
+    /// How to get the file read, if there is a way.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub advice: Option<&'static str>,
 }
 
-/// All files that were left out by their names.
+/// Every file skipped because of its name.
 #[derive(Debug, Default)]
 pub struct LeftOuts {
     list: Vec<LeftOut>,
     places: HashMap<(String, &'static str), usize>,
 }
 
-/// The number that are named one by one on standard error.
+/// Maximum number of entries to list on standard error.
 const TOLD_MAX: usize = 10;
 
 impl LeftOuts {
-    /// Notes a file that `filter` left out of one of `inputs`.
+    /// Notes a file of `inputs` that `filter` skipped.
     pub fn note(
         &mut self,
         place: &str,
@@ -103,12 +104,12 @@ impl LeftOuts {
         self.list[number].files += 1;
     }
 
-    /// Returns the list.
+    /// Returns the entries for a report.
     pub fn list(&self) -> &[LeftOut] {
         &self.list
     }
 
-    /// Names them on standard error.
+    /// Lists the entries on standard error.
     pub fn tell(&self) {
         for LeftOut { name, files, reason, advice } in self.list.iter().take(TOLD_MAX) {
             let reason = with_advice(reason, *advice);

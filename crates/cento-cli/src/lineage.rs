@@ -1,4 +1,4 @@
-//! `cento lineage`
+//! `cento lineage` finds the ancestor of each document.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -43,7 +43,7 @@ pub struct LineageList {
     report: ReportArgs,
 }
 
-/// A report shows at most this many documents, those of the largest trees.
+/// Maximum number of documents in a report, starting with the largest trees.
 const REPORT_DOCUMENTS: usize = 2_000;
 
 fn cell_type(column: &str) -> CellType {

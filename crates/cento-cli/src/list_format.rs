@@ -25,17 +25,17 @@ pub enum ListFormat {
 }
 
 impl ListFormat {
-    /// Returns whether people read it, who also get the total.
+    /// Returns whether the format is for people, who also get the total.
     pub fn is_human(self) -> bool {
         self == ListFormat::Human
     }
 
-    /// Returns whether it is a table, which has rows of one kind only.
+    /// Returns whether the format is a table, which has rows of one kind only.
     pub fn is_table(self) -> bool {
         self.delimiter().is_some()
     }
 
-    /// Returns its name on the command line.
+    /// Returns the format's name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             ListFormat::Human => "human",
@@ -53,10 +53,10 @@ impl ListFormat {
         }
     }
 
-    /// Refuses an output file whose name promises another format.
+    /// Refuses an output file whose name implies a different format.
     ///
     /// # Errors
-    /// When it does.
+    /// When the name implies a different format.
     pub fn check_name(self, path: &Path) -> cento::Result<()> {
         let (what, option) = match promised(path, "lines")? {
             PromisedFormat::Lines if promises_json(path) => ("JSON lines", ListFormat::Json),
@@ -72,22 +72,21 @@ impl ListFormat {
     }
 }
 
-/// A list on its way out.
+/// A list that is being written.
 pub enum ListOut<W: Write> {
-    /// As text.
+    /// Lines of text for people.
     Human(W),
-    /// As JSON lines.
+    /// One JSON object per line.
     Json(W),
-    /// As a table.
     Rows(Box<Rows<W>>),
 }
 
 impl<W: Write> ListOut<W> {
-    /// Begins a list; a table begins with the names of its `columns`, which are fields of its items
-    /// in JSON.
+    /// Begins a list. A table begins with the names of `columns`, which are the JSON fields of the
+    /// items.
     ///
     /// # Errors
-    /// When `out` cannot be written.
+    /// When writing to `out` fails.
     pub fn new(
         out: W,
         format: ListFormat,
@@ -110,10 +109,10 @@ impl<W: Write> ListOut<W> {
         }
     }
 
-    /// Writes an item: `human` writes it for people.
+    /// Writes an item. `human` writes the item for people.
     ///
     /// # Errors
-    /// When the output cannot be written.
+    /// When writing fails.
     pub fn write(
         &mut self,
         item: &impl Serialize,

@@ -86,7 +86,8 @@ use cento::Error;
 use hints::ErrorWithHint;
 use terminal::tell;
 
-// The allocator of musl has one lock for all threads: `pairs` takes 1.7 times the processor time.
+// musl's allocator has one lock for all threads, which makes `pairs` take 1.7 times the processor
+// time.
 #[cfg(target_env = "musl")]
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -108,7 +109,7 @@ pub struct Cento {
     verb: Verb,
 }
 
-/// Declares verbs with their arguments, and how one of them runs.
+/// Declares the verbs with their arguments, and dispatches to the verb of the command line.
 macro_rules! verbs {
     ($verbs:ident { $($(#[$cfg:meta])* $verb:ident($arguments:ty),)* }) => {
         #[derive(Debug, clap::Subcommand)]
@@ -159,17 +160,17 @@ verbs!(Verb {
     Info(info::Info),
 });
 
-/// The result of a verb.
+/// How a verb that did not fail ended. Decides on the exit status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum VerbOutcome {
     /// Something was found, or the work was done.
     Found,
-    /// Nothing was found.
+    /// The search found nothing.
     Nothing,
     /// Something is wrong, and has been reported.
     Bad,
-    /// The work was done, but the messages name input that was refused, or files that were left
-    /// out although --strict was given.
+    /// The work was done, but input was refused, or files were skipped despite `--strict`. Messages
+    /// name the input.
     Incomplete,
 }
 
@@ -177,15 +178,14 @@ enum VerbOutcome {
 #[derive(Debug)]
 enum VerbFailure {
     Cento(Error),
-    /// The output cannot be written, perhaps because its reader has ended.
+    /// Writing the output failed, for example because the reader has exited.
     Output(io::Error),
 }
 
 type Result<T = VerbOutcome> = std::result::Result<T, VerbFailure>;
 
 impl VerbOutcome {
-    /// Returns the outcome of a run over inputs that could be done: one input that was refused
-    /// counts before any result.
+    /// Returns the outcome of a completed run. Refused input takes precedence over results.
     fn of_inputs(is_any_refused: bool, has_results: bool) -> VerbOutcome {
         match has_results {
             _ if is_any_refused => VerbOutcome::Incomplete,
@@ -207,7 +207,7 @@ impl From<io::Error> for VerbFailure {
     }
 }
 
-/// Returns the command with all its options.
+/// Returns the command with every option.
 fn command() -> clap::Command {
     let command = Cento::command();
     #[cfg(feature = "serve")]
@@ -215,8 +215,8 @@ fn command() -> clap::Command {
     help::arranged(command)
 }
 
-/// Parses the command line of this process, and gives the file with the key, if it names one;
-/// returns the exit status if that is all there is to do.
+/// Parses the command line of this process, and returns the path of the key file, if given. Returns
+/// the exit status if parsing already did everything, such as printing the help.
 fn parse() -> std::result::Result<(Cento, Option<PathBuf>), ExitCode> {
     let given: Vec<_> = std::env::args_os().collect();
     let color = color_of(&given);

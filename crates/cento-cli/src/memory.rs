@@ -12,18 +12,18 @@ use super::terminal::note;
 /// The default where there is plenty.
 const DEFAULT_BYTES: usize = 512 << 20;
 
-/// The least default: below it hardly a document can be added.
+/// Minimum default: with less memory, hardly a document can be added.
 const LEAST_BYTES: usize = 16 << 20;
 
-/// The minimum that the budget does not count: merges, and the reserve of the allocator.
+/// Minimum memory outside the budget, for merges and the allocator's reserve.
 const UNCOUNTED_BYTES: u64 = 128 << 20;
 
-/// The share of the rest that is the default. Documents as long as `add` accepts take several times
-/// the budget.
+/// The default is one part in `SHARE` of the remaining memory, because documents of the maximum
+/// length that `add` accepts take several times the budget.
 const SHARE: u64 = 4;
 
-/// Returns the memory to use: the requested size, or the default. Reports a default that is smaller
-/// than usual, and a requested size that exceeds the available memory.
+/// Returns the requested size or the default. Reports a default below the usual size, and a
+/// requested size above the available memory.
 pub fn or_default(asked: Option<usize>) -> usize {
     or_default_saying(asked, |said| note!("cento: {said}"))
 }
@@ -37,7 +37,7 @@ pub fn or_default_saying(asked: Option<usize>, say: impl FnOnce(&str)) -> usize 
     asked.unwrap_or_else(|| default_for(limit))
 }
 
-/// Returns the message about the requested memory, or about the default, if there is one.
+/// Returns a message about the requested or default memory, if the user should know.
 fn said_of(asked: Option<usize>, limit: u64) -> Option<String> {
     let bytes = asked.unwrap_or_else(|| default_for(limit)) as u64;
     let (memory, all) = (output::bytes(bytes), output::bytes(limit));
@@ -64,16 +64,16 @@ fn default_for(limit: u64) -> usize {
     share.clamp(LEAST_BYTES, DEFAULT_BYTES)
 }
 
-/// Returns the least of the limits of all groups of this process and of the machine's memory, in
-/// the files below `root`; `None` where they are not those of Linux.
+/// Returns the minimum of the machine's memory and the limits of this process's control groups,
+/// read from files below `root`. `None` if the files are not in Linux format.
 fn limit_below(root: &Path) -> Option<u64> {
     let groups = std::fs::read_to_string(root.join("proc/self/cgroup")).unwrap_or_default();
     let limits = groups.lines().flat_map(|line| limits_of(root, line));
     limits.chain(machine_bytes(root)).min()
 }
 
-/// Returns the limits of a group and of those that it is in. A line is `number:controllers:path`;
-/// of the second version of control groups the number is 0 and there are no controllers.
+/// Returns the limits of a control group and its ancestors. A line is `number:controllers:path`. In
+/// version 2 of control groups, the number is 0 and controllers are empty.
 fn limits_of(root: &Path, line: &str) -> Vec<u64> {
     let mut parts = line.splitn(3, ':');
     let (Some(number), Some(controllers), Some(path)) = (parts.next(), parts.next(), parts.next())
@@ -86,7 +86,7 @@ fn limits_of(root: &Path, line: &str) -> Vec<u64> {
         _ if is_memory => (&["sys/fs/cgroup/memory"], "memory.limit_in_bytes"),
         _ => return Vec::new(),
     };
-    // In a container the path may be that outside of it, and the mount is the group itself.
+    // In a container, the path may be valid only outside, and the mount point is the group.
     let is_name = |part: &Component<'_>| matches!(part, Component::Normal(_));
     let path: std::path::PathBuf = Path::new(path).components().filter(is_name).collect();
     let groups = mounts.iter().flat_map(|mount| {

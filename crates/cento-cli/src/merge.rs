@@ -1,4 +1,4 @@
-//! `cento merge`
+//! `cento merge` adds every document of other indexes to an index.
 
 use std::path::PathBuf;
 
@@ -68,7 +68,7 @@ impl Merge {
         let merged = match self.target.target(&mut self.shards)? {
             Target::Index(index) => {
                 self.check_move()?;
-                // A lock that is taken refuses a merge before it has changed anything.
+                // Retrying is safe: a taken lock refuses a merge before any change.
                 let wait = self.wait.lock_wait(Stop::new());
                 let merged = wait.retry(|| Index::add_indexes(&index, &self.shards, options))?;
                 let each = |shard: &PathBuf| tell_left_behind(shard, "in the merged index");
@@ -107,7 +107,7 @@ impl Merge {
 }
 
 impl Merge {
-    /// Refuses to remove a shard with watches, which would be lost with it.
+    /// Refuses to remove a shard with watches, because the watches would be lost.
     fn check_move(&self) -> cento::Result<()> {
         let shards = self.shards.iter().filter(|_| self.remove);
         for shard in shards {
@@ -127,7 +127,6 @@ impl Merge {
     }
 }
 
-/// Describes the result.
 fn sentence(merged: &AddedIndexes) -> String {
     let mut done = match merged.segments {
         0 => "nothing to do: all segments had been merged before".to_owned(),

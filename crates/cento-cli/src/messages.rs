@@ -1,4 +1,4 @@
-//! Limits on messages of one kind.
+//! Limits the number of messages of one kind.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -10,16 +10,17 @@ use super::terminal::{self, Kind, note, tell};
 use cento::Error;
 use cento_source::ReadError;
 
-/// Messages of one kind that are shown.
+/// Maximum number of messages of one kind to show.
 const SHOWN_MAX: u64 = 10;
 
-/// The maximum number of distinct kinds; the rest count as one. Reasons can contain anything.
+/// Maximum number of distinct kinds. Reasons can contain anything, so further kinds count as one.
 const KINDS_MAX: usize = 100;
 
-/// The name of the rest: a kind among them may have no message.
+/// The name for the kinds beyond the maximum. Some of these kinds may have no message at all.
 const OTHERS: &str = "of other kinds; not all are shown";
 
-/// Counts messages by their kinds: shows the first of each kind, and the number of the others.
+/// Counts messages by kind. Shows the first messages of each kind, and the number of hidden
+/// messages.
 #[derive(Debug, Default)]
 pub struct Messages {
     kinds: RefCell<MessageKinds>,
@@ -27,13 +28,13 @@ pub struct Messages {
 
 #[derive(Debug, Default)]
 struct MessageKinds {
-    /// The first reason of each, how many there were, and whether they are notes, in order.
+    /// For each kind, in order: the first reason, the count, and whether the messages are notes.
     counts: Vec<(String, u64, Kind)>,
     places: HashMap<String, usize>,
 }
 
 impl Messages {
-    /// Counts a message with this reason; returns whether to show it.
+    /// Counts a message with this reason, and returns whether to show it.
     pub fn counts(&self, of: Kind, reason: &str) -> bool {
         let mut kinds = self.kinds.borrow_mut();
         let kind = kind_of(reason);
@@ -53,26 +54,26 @@ impl Messages {
         kinds.counts[number].1 <= SHOWN_MAX && !is_left_out
     }
 
-    /// Counts an error; returns whether to show it.
+    /// Counts an error, and returns whether to show it.
     pub fn counts_error(&self, error: &Error) -> bool {
         self.counts(Kind::Error, &reason_of(error))
     }
 
-    /// Reports the reason of something, if it is to be shown.
+    /// Reports the reason of something, unless too many messages of the kind were shown.
     pub fn tell(&self, name: &str, reason: &str) {
         if self.counts(Kind::Error, reason) {
             tell!("cento: {name}: {reason}");
         }
     }
 
-    /// Reports an error, if it is to be shown.
+    /// Reports an error, unless too many messages of the kind were shown.
     pub fn tell_error(&self, error: &Error) {
         if self.counts_error(error) {
             tell!("cento: {}", ErrorWithHint(error));
         }
     }
 
-    /// Reports an item that is not a document, if it is to be shown.
+    /// Reports an item that is not a document, unless too many messages of the kind were shown.
     pub fn tell_no_document(&self, no_document: &ReadError) {
         match no_document {
             ReadError::LeftOut { place, why, .. } => {
@@ -107,7 +108,7 @@ impl Messages {
     }
 }
 
-/// Returns the reason of an error, without its place.
+/// Returns the reason of an error, without the place.
 fn reason_of(error: &Error) -> String {
     match error {
         Error::Input { what, .. } => what.clone(),
@@ -117,7 +118,7 @@ fn reason_of(error: &Error) -> String {
     }
 }
 
-/// Returns a reason without the parts that differ between messages: numbers, and quoted text.
+/// Returns the kind of a reason: the text without numbers and quotations, which differ by message.
 fn kind_of(reason: &str) -> String {
     let mut kind = String::with_capacity(reason.len());
     let mut quote = None;
@@ -159,7 +160,8 @@ mod tests {
 
     #[test]
     fn a_message_of_each_of_many_kinds_is_shown() {
-        // Of some thirty kinds in a directory, the last ones were in no line.
+        // Regression: with thirty kinds of messages in a directory, the last kinds were not
+        // reported.
         let messages = Messages::default();
         let reason = |n: u32| char::from_u32(0x4e00 + n).unwrap().to_string();
         let shown =

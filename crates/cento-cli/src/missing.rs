@@ -1,4 +1,4 @@
-//! Which path did the user mean instead of one that is not there?
+//! Suggests a path in place of a path that does not exist.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use cento::index::Index;
 use cento_api::suggest::nearest;
 
-/// Says that a path does not exist, and which one may be meant.
+/// Says that a path does not exist, and suggests a similar path.
 pub fn does_not_exist(path: &Path) -> String {
     let name = path.display();
     let folder = folder_of(path);
@@ -19,7 +19,7 @@ pub fn does_not_exist(path: &Path) -> String {
     }
 }
 
-/// Says that a path does not exist, for a verb that then reads none of its inputs.
+/// Says that a path does not exist, for verbs that refuse all inputs in that case.
 pub fn nothing_was_read(path: &Path) -> String {
     let said = does_not_exist(path);
     match similar(path) {
@@ -28,7 +28,7 @@ pub fn nothing_was_read(path: &Path) -> String {
     }
 }
 
-/// Says why a file cannot be written, if its folder does not exist.
+/// Explains that a file cannot be written because the folder does not exist.
 pub fn without_folder(path: &Path) -> Option<String> {
     let folder = folder_of(path);
     (!folder.exists()).then(|| {
@@ -37,7 +37,7 @@ pub fn without_folder(path: &Path) -> Option<String> {
     })
 }
 
-/// Describes a path that does not exist where an index is expected. `given` is the command line.
+/// Describes a missing path in the place of an index. `given` is the command line.
 pub fn no_index(path: &Path, given: &[OsString]) -> String {
     let name = path.display();
     if let Some(index) = index_after(path, given) {
@@ -66,7 +66,7 @@ fn folder_of(path: &Path) -> &Path {
     }
 }
 
-/// Returns the path that differs from a missing one by a slip in its name, or in that of a folder.
+/// Returns an existing path that differs by a typing error in the name or the folder.
 fn similar(path: &Path) -> Option<PathBuf> {
     let folder = folder_of(path);
     let name = path.file_name()?;
@@ -77,13 +77,13 @@ fn similar(path: &Path) -> Option<PathBuf> {
     let entries = folder.read_dir().ok()?.flatten();
     let mut names: Vec<String> =
         entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
-    // Of names that are as much alike, every system suggests the same.
+    // The order of directory entries differs by system, and sorting makes suggestions equal.
     names.sort_unstable();
     let meant = nearest(name.to_str()?, names.iter().map(String::as_str))?;
     Some(path.with_file_name(meant))
 }
 
-/// Returns an index that the command line names after a path, as if both were exchanged.
+/// Returns an index that follows the path on the command line, as if the user had swapped the two.
 fn index_after(path: &Path, given: &[OsString]) -> Option<PathBuf> {
     let at = given.iter().position(|given| Path::new(given) == path)?;
     // The value of an option is in no order with the arguments.

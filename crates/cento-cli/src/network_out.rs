@@ -1,4 +1,4 @@
-//! Output of the verbs that find a network of documents: a list, and a graph.
+//! Output of verbs that find a network of documents: a list, and a graph.
 
 use std::path::PathBuf;
 
@@ -36,14 +36,14 @@ pub struct NetworkOut {
     graph: Option<PathBuf>,
 }
 
-/// A network that is to be written.
+/// The graph file to write, if requested.
 pub struct Graph<'a>(Option<(&'a PathBuf, Network)>);
 
 impl NetworkOut {
     /// Returns the graph to write.
     ///
     /// # Errors
-    /// When the name of its file promises no format.
+    /// When the file name does not imply a graph format.
     pub fn graph(&self) -> Result<Graph<'_>> {
         let format = self.graph.as_deref().map(Network::of_file).transpose()?;
         Ok(Graph(self.graph.as_ref().zip(format)))
@@ -63,16 +63,16 @@ impl NetworkOut {
 }
 
 impl Graph<'_> {
-    /// Tells whether there is a file for it.
+    /// Returns whether a graph was requested.
     pub fn is_asked(&self) -> bool {
         self.0.is_some()
     }
 
-    /// Writes it: edges with their weights, each from the earlier document, with the reason why
-    /// that is taken for the earlier one.
+    /// Writes edges with weights. Each edge starts at the earlier document, and has the reason for
+    /// considering that document earlier.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// When writing fails.
     pub fn write<'a>(self, edges: impl Iterator<Item = (Edge<'a>, DirectionBy)>) -> Result<()> {
         if let Some((path, network)) = self.0 {
             let text = network.write_directed(&edges.collect::<Vec<_>>());

@@ -1,4 +1,4 @@
-//! Output files: the place and form of the output, and its continuation after an interruption.
+//! Output files: path, format, and continuation after an interruption.
 
 use std::fmt::Display;
 use std::fs::File;
@@ -11,18 +11,17 @@ use cento_report::Delimiter;
 use cento_source::{Annotation, SourceOptions, TableForm};
 use flate2::write::GzEncoder;
 
-/// A file written from a given position, or standard output, compressed if its name says so.
+/// Standard output, or a file written from a given position. The file name decides on compression.
 pub struct OutFile {
-    /// `None` only while an encoder takes its place.
+    /// `None` only while an encoder takes ownership of the stream.
     stream: Option<OutputStream>,
     compression: Compression,
     target: OutputTarget,
 }
 
-/// The target of an output.
 enum OutputTarget {
     StandardOutput,
-    /// A pipe or a device: it can be neither shortened nor synced.
+    /// A pipe or a device, which can be neither truncated nor synced.
     Stream(PathBuf),
     File(File, PathBuf),
 }
@@ -35,8 +34,9 @@ pub enum Compression {
     Zstd,
 }
 
-/// The target of writes. Everything before the last [`OutFile::sync`] is a sequence of whole
-/// members or frames, so a run continues with another one, and readers take them for one stream.
+/// The target of writes. Everything before the last [`OutFile::sync`] is a sequence of complete
+/// members or frames. A resumed run appends more members, and readers decode the file as one
+/// stream.
 enum OutputStream {
     Plain(CountedWrites),
     Gzip(GzEncoder<CountedWrites>),
@@ -62,16 +62,16 @@ impl Write for CountedWrites {
     }
 }
 
-/// The form that the name of an output promises, apart from its compression.
+/// The output format that a file name implies, without the ending for compression.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PromisedFormat {
     /// No particular form: lines are written.
     Lines,
-    /// A table.
+    /// A table, with the delimiter that the file name implies.
     Table(Delimiter),
 }
 
-/// Endings of names that promise another form than lines.
+/// File name endings of formats other than lines.
 const TABLES: [(&str, Delimiter); 3] =
     [("csv", Delimiter::Comma), ("tsv", Delimiter::Tab), ("tab", Delimiter::Tab)];
 const COLUMNS: [&str; 4] = ["parquet", "arrow", "feather", "ipc"];
@@ -85,10 +85,10 @@ fn ending_of(path: &Path) -> Option<String> {
     path.extension().map(|ending| ending.to_string_lossy().to_ascii_lowercase())
 }
 
-/// Returns the form that the name of an output promises; `lines` names the data.
+/// Returns the output format that a file name implies. `lines` names the data in the error.
 ///
 /// # Errors
-/// When the name promises a form that is not written.
+/// When cento does not write the implied format.
 pub fn promised(path: &Path, lines: &str) -> Result<PromisedFormat> {
     let Some(ending) = ending_of(&Compression::of(path).1) else {
         return Ok(PromisedFormat::Lines);
@@ -111,11 +111,11 @@ pub fn promised(path: &Path, lines: &str) -> Result<PromisedFormat> {
     }
 }
 
-/// Returns the form of the table that is written to `out`, if its name promises one: the columns of
-/// the inputs, which are tables, and one of annotations.
+/// Returns the table format of `out`, if the file name implies a table: the columns of the input
+/// tables, and one column of annotations.
 ///
 /// # Errors
-/// When the name promises another form, or the inputs are no tables with the same columns.
+/// When the name implies another format, or the inputs are not tables with equal columns.
 pub fn table_form(
     out: &Path,
     inputs: &[PathBuf],
@@ -152,12 +152,12 @@ pub fn table_form(
 /// Refuses to write into an input, or two outputs into one file.
 ///
 /// # Errors
-/// When a path of `written` is one of `read` or below it, or another of `written`.
+/// When a path of `written` equals a path of `read`, is below one, or occurs twice.
 pub fn check_apart<'a>(
     read: &[PathBuf],
     written: impl IntoIterator<Item = &'a Path>,
 ) -> Result<()> {
-    // A file that does not exist yet will be in a directory that does.
+    // Only existing paths can be canonicalized, so a new file is located by its directory.
     let place = |path: &Path| {
         let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty());
         let dir = dir.unwrap_or(Path::new(".")).canonicalize().ok()?;
@@ -184,10 +184,10 @@ pub fn check_apart<'a>(
     Ok(())
 }
 
-/// Refuses a name that promises anything but lines.
+/// Refuses a file name that implies any format but lines.
 ///
 /// # Errors
-/// When it does.
+/// When the name implies a table or another known format.
 pub fn check_lines(path: &Path, lines: &str) -> Result<()> {
     match promised(path, lines)? {
         PromisedFormat::Lines => Ok(()),
@@ -207,10 +207,10 @@ pub fn promises_json(path: &Path) -> bool {
     matches!(ending.as_deref(), Some("jsonl" | "ndjson" | "jl"))
 }
 
-/// Refuses a name that promises a known form where `what`, a form of our own, is written.
+/// Refuses a file name that implies a known format, because `what` has a format of its own.
 ///
 /// # Errors
-/// When it does.
+/// When the name implies a known format.
 pub fn check_own(path: &Path, what: &str) -> Result<()> {
     let is_plain = Compression::of(path).0 == Compression::None && !promises_json(path);
     if is_plain && matches!(promised(path, what), Ok(PromisedFormat::Lines)) {
@@ -222,7 +222,7 @@ pub fn check_own(path: &Path, what: &str) -> Result<()> {
 }
 
 impl Compression {
-    /// Returns the compression for a file of this name, and the name without that ending.
+    /// Returns the compression that a file name implies, and the name without that ending.
     fn of(path: &Path) -> (Compression, PathBuf) {
         match ending_of(path).as_deref() {
             Some("gz") => (Compression::Gzip, path.with_extension("")),
@@ -263,7 +263,7 @@ impl OutputStream {
     }
 }
 
-/// Returns the name of a file for the number of a run: its bytes, with all but ASCII escaped.
+/// Returns a file name to hash into the number of a run: ASCII, with other bytes escaped.
 pub fn path_name(path: &Path) -> String {
     path.as_os_str().as_encoded_bytes().escape_ascii().to_string()
 }
@@ -275,13 +275,13 @@ pub fn listed<T: Display>(things: impl IntoIterator<Item = T>) -> String {
 
 const BUFFER_BYTES: usize = 1 << 20;
 
-/// Makes the error after a write that failed and left nothing to write to.
+/// Makes the error for writes after a failed write, which left no stream to write to.
 fn broken() -> io::Error {
     io::Error::other("an earlier write failed")
 }
 
 impl OutFile {
-    /// Returns standard output.
+    /// Returns standard output, uncompressed.
     pub fn stdout() -> OutFile {
         let writer =
             BufWriter::with_capacity(BUFFER_BYTES, Box::new(io::stdout()) as Box<dyn Write>);
@@ -300,10 +300,11 @@ impl OutFile {
         Ok(OutFile { stream, compression, target })
     }
 
-    /// Creates a file with a durable name, so that a later note about it holds, or opens a device.
+    /// Creates a file with a durable name, or opens a device. Checkpoints recorded later refer to
+    /// the file, so the name must survive a crash.
     ///
     /// # Errors
-    /// When it cannot be created, or exists already.
+    /// When the file exists already or cannot be created.
     pub fn create(path: &Path) -> Result<OutFile> {
         if is_stream(path) {
             return OutFile::stream(path, 0);
@@ -313,11 +314,11 @@ impl OutFile {
         OutFile::at_end(file, path)
     }
 
-    /// Opens a file that an interrupted run wrote, and truncates it to `length`. The output to a
-    /// pipe or device goes on, as that to standard output does.
+    /// Opens a file from an interrupted run and truncates the file to `length`. Pipes and devices
+    /// are continued without truncation, like standard output.
     ///
     /// # Errors
-    /// When it is missing, or shorter.
+    /// When the file is missing, or shorter than `length`.
     pub fn resume(path: &Path, length: u64) -> Result<OutFile> {
         if is_stream(path) {
             return OutFile::stream(path, length);
@@ -330,7 +331,7 @@ impl OutFile {
             return Err(Error::input(path.display().to_string(), what));
         }
         file.set_len(length).map_err(failed("shorten"))?;
-        // The process that created it may have been killed before.
+        // The process that created the file may have been killed before syncing the name.
         replace::sync_name(path).map_err(|e| Error::io("sync", path, e))?;
         OutFile::at_end(file, path)
     }
@@ -339,10 +340,10 @@ impl OutFile {
         OutFile::compressed(file, path, Compression::of(path).0)
     }
 
-    /// Writes to the end of a file that is open, whatever its name; errors name `path`.
+    /// Writes to the end of an open file, whatever the file name. Errors mention `path`.
     ///
     /// # Errors
-    /// When its end cannot be found.
+    /// When the end of the file cannot be found.
     pub fn compressed(mut file: File, path: &Path, compression: Compression) -> Result<OutFile> {
         let written = file.seek(SeekFrom::End(0)).map_err(|e| Error::io("read", path, e))?;
         let writer = file.try_clone().map_err(|e| Error::io("open", path, e))?;
@@ -351,20 +352,20 @@ impl OutFile {
         Ok(OutFile { stream, compression, target: OutputTarget::File(file, path.to_owned()) })
     }
 
-    /// Returns whether it has a name: it is not standard output.
+    /// Returns whether the output has a path, unlike standard output.
     pub fn is_file(&self) -> bool {
         !matches!(self.target, OutputTarget::StandardOutput)
     }
 
-    /// Returns whether nothing has been written, by this run or an earlier one.
+    /// Returns whether neither this run nor an earlier run has written anything.
     pub fn is_empty(&self) -> bool {
         matches!(&self.stream, Some(OutputStream::Plain(inner)) if inner.written == 0)
     }
 
-    /// Makes everything written durable, if it is a file; returns its length.
+    /// Makes everything written to a file durable, and returns the file's length.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// When writing or syncing fails.
     pub fn sync(&mut self) -> io::Result<u64> {
         let mut inner = self.stream.take().ok_or_else(broken)?.end()?;
         inner.flush()?;
@@ -376,10 +377,11 @@ impl OutFile {
         Ok(written)
     }
 
-    /// Makes it complete and durable: a compressed file without content has a member, too.
+    /// Completes the output and makes it durable. A compressed file without content gets an empty
+    /// member.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// When writing or syncing fails.
     pub fn finish(&mut self) -> io::Result<()> {
         if self.is_empty() {
             self.begin()?;
@@ -387,7 +389,7 @@ impl OutFile {
         self.sync().map(|_| ())
     }
 
-    /// Begins a member or frame unless one is open.
+    /// Begins a member or frame unless one is open already.
     fn begin(&mut self) -> io::Result<&mut OutputStream> {
         if self.compression != Compression::None
             && let Some(OutputStream::Plain(inner)) =
@@ -413,24 +415,24 @@ pub fn is_stream(path: &Path) -> bool {
     path.metadata().is_ok_and(|found| !found.is_file() && !found.is_dir())
 }
 
-/// Returns whether an earlier run wrote to `path`. A run that was cut off before its first
-/// checkpoint may have left an empty file.
+/// Returns whether an earlier run wrote to `path`. An empty file does not count: a run that was cut
+/// off before the first checkpoint may have left it.
 pub fn is_taken(path: &Path) -> bool {
     path.metadata().is_ok_and(|found| found.len() > 0)
 }
 
-/// A new file, which has its name only when it is complete: a run that ends before leaves nothing.
+/// A new file that gets its name when it is complete. An aborted run leaves nothing behind.
 pub struct NewFile {
     out: OutFile,
-    /// The name until then, and the name; `None` for a pipe, which is written in place.
+    /// The temporary and the final name. `None` for a pipe, which is written in place.
     names: Option<(PathBuf, PathBuf)>,
 }
 
 impl NewFile {
-    /// Creates the file, beside the place where it will be.
+    /// Creates the file under a temporary name in the same directory.
     ///
     /// # Errors
-    /// When it cannot be created, or `path` is a file with content.
+    /// When `path` is a file with content, or the file cannot be created.
     pub fn create(path: &Path) -> Result<NewFile> {
         if is_stream(path) {
             return Ok(NewFile { out: OutFile::create(path)?, names: None });
@@ -440,7 +442,8 @@ impl NewFile {
         }
         check_free(path)?;
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        // The ending decides on the compression. A run that was killed may have left it.
+        // The temporary name keeps the ending, which decides on compression. A killed run may have
+        // left such a file.
         let part = path.with_file_name(format!(".part-{name}"));
         match std::fs::remove_file(&part) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
@@ -452,10 +455,10 @@ impl NewFile {
         Ok(NewFile { out, names: Some((part, path.to_owned())) })
     }
 
-    /// Makes it complete, and gives it its name.
+    /// Completes the file and gives it the final name.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// When writing, syncing or renaming fails.
     pub fn finish(mut self) -> Result<()> {
         self.out.finish().map_err(|e| self.out.failed(e))?;
         let Some((part, path)) = self.names.take() else { return Ok(()) };
@@ -482,7 +485,7 @@ impl Write for NewFile {
 impl Drop for NewFile {
     fn drop(&mut self) {
         if let Some((part, _)) = &self.names {
-            // Nothing more can be done about a file that cannot be removed.
+            // Removal is best effort: `drop` cannot report an error.
             let _ = std::fs::remove_file(part);
         }
     }
@@ -491,7 +494,7 @@ impl Drop for NewFile {
 /// Refuses to replace a file with content.
 ///
 /// # Errors
-/// When there is one.
+/// When `path` is a file with content.
 pub fn check_free(path: &Path) -> Result<()> {
     match is_taken(path) && path.is_file() {
         true => {
@@ -553,7 +556,7 @@ mod tests {
     #[cfg(unix)]
     #[test]
     fn a_pipe_or_device_is_written_as_it_is() {
-        // It was to be shortened: "cannot shorten /dev/null: Invalid argument".
+        // Regression: truncating failed with "cannot shorten /dev/null: Invalid argument".
         let null = Path::new("/dev/null");
         for mut out in [OutFile::create(null).unwrap(), OutFile::resume(null, 7).unwrap()] {
             writeln!(out, "one").unwrap();

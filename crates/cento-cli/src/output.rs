@@ -22,8 +22,7 @@ pub enum Format {
     Json,
 }
 
-/// Formats that a list of `shown` things was cut: how many there are if that is known, and the
-/// option to raise.
+/// Formats the note under a truncated list: the total, if known, and the option to raise.
 pub fn cut(shown: u64, total: Option<u64>, noun: &str, option: &str) -> String {
     let of = |total| cento_report::shown_of(shown, total, &format!("{noun}s"), option);
     total.and_then(of).unwrap_or_else(|| {
@@ -31,8 +30,7 @@ pub fn cut(shown: u64, total: Option<u64>, noun: &str, option: &str) -> String {
     })
 }
 
-/// Formats the time that a number of bytes took, with the speed if the run was long enough to have
-/// one.
+/// Formats a duration, with the throughput in bytes if the run was long enough to measure.
 pub fn taken(bytes: u64, seconds: f64) -> String {
     // Less than a second is mostly opening and committing the index.
     match seconds >= 1.0 && bytes as f64 / seconds >= 5e5 {
@@ -48,18 +46,17 @@ pub fn rate(bytes: u64, seconds: f64) -> String {
     format!("{speed:.decimals$} MB/s")
 }
 
-/// Prints one JSON object on a line of its own.
+/// Prints a JSON object on one line.
 pub fn print_json(value: &impl Serialize) -> io::Result<()> {
     print_json_to(&mut io::stdout().lock(), value)
 }
 
-/// Prints one JSON object on a line of its own to an output that is locked.
+/// Prints a JSON object on one line of a locked output.
 pub fn print_json_to(out: &mut impl Write, value: &impl Serialize) -> io::Result<()> {
     writeln!(out, "{}", terminal::json(value)?)
 }
 
-/// Returns the size of a passage: its tokens, and those that the document has too unless it has
-/// all.
+/// Returns the size of a passage: the number of tokens, and of matched tokens if they differ.
 pub fn tokens_of(tokens: u32, matched: u32) -> String {
     let all = counted(tokens.into(), "word");
     match matched < tokens {
@@ -68,28 +65,26 @@ pub fn tokens_of(tokens: u32, matched: u32) -> String {
     }
 }
 
-/// The end of a list: the last of JSON lines. No other line has `more`.
+/// The last object of a list in JSON lines. Only this line has a field `more`.
 #[derive(Debug, Serialize)]
 pub struct ListEnd<'a> {
-    /// Whether there are more items than those shown.
+    /// Whether further items exist.
     more: bool,
-    /// The number of items shown.
     shown: u64,
     /// The number of items in total.
     total: u64,
-    /// The inputs that were not compared, with reasons.
+    /// Inputs that were not compared, with reasons.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     not_compared: &'a [NotCompared],
-    /// The files that were left out by their names.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     left_out: &'a [LeftOut],
-    /// The texts that a reader sees only in part.
+    /// Texts that were extracted only in part.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     warnings: &'a [NotCompared],
-    /// The number of pairs that were compared by their fingerprints alone.
+    /// Pairs compared only by fingerprints.
     #[serde(skip_serializing_if = "is_zero")]
     estimated_pairs: u64,
-    /// The defaults of the preset that decided.
+    /// The preset's defaults that affected the result.
     #[serde(skip_serializing_if = "Option::is_none")]
     defaults: Option<PresetDefaults>,
 }
@@ -111,27 +106,27 @@ impl<'a> ListEnd<'a> {
         }
     }
 
-    /// Adds the files that were left out by their names.
+    /// Adds the files that were skipped because of their names.
     pub fn with_left_out(self, left_out: &'a [LeftOut]) -> ListEnd<'a> {
         ListEnd { left_out, ..self }
     }
 
-    /// Adds the texts that a reader sees only in part.
+    /// Adds the texts that were extracted only in part.
     pub fn with_warnings(self, warnings: &'a [NotCompared]) -> ListEnd<'a> {
         ListEnd { warnings, ..self }
     }
 
-    /// Adds the number of pairs that were compared by their fingerprints alone.
+    /// Adds the number of pairs compared only by fingerprints.
     pub fn with_estimated_pairs(self, estimated_pairs: u64) -> ListEnd<'a> {
         ListEnd { estimated_pairs, ..self }
     }
 
-    /// Adds the defaults of the preset that decided.
+    /// Adds the preset's defaults that affected the result.
     pub fn with_defaults(self, defaults: Option<PresetDefaults>) -> ListEnd<'a> {
         ListEnd { defaults, ..self }
     }
 
-    /// Writes it as JSON, unless the list is all that there is to say.
+    /// Writes the object as JSON, unless the list is complete and nothing else is to be reported.
     pub fn write(&self, out: &mut impl Write) -> io::Result<()> {
         let is_whole = self.not_compared.is_empty()
             && self.left_out.is_empty()
@@ -144,13 +139,14 @@ impl<'a> ListEnd<'a> {
         }
     }
 
-    /// Returns a message with the number of items shown, if not all, and the option that shows all.
+    /// Returns a message with the number of shown items and the option for more, if the list is
+    /// truncated.
     pub fn said(&self, things: &str, option: &str) -> Option<String> {
         cento_report::shown_of(self.shown, self.total, things, option)
     }
 }
 
-/// Reports on standard error the defaults of a preset that decided.
+/// Reports on standard error which defaults of a preset affected the result.
 pub fn tell_defaults(defaults: Option<PresetDefaults>) {
     if let Some(defaults) = defaults {
         note!("cento: --for {defaults}");
@@ -168,14 +164,14 @@ pub fn print_warnings(out: &mut impl Write, warnings: &[NotCompared]) -> io::Res
     Ok(())
 }
 
-/// Names the input that an error is about, for the list of inputs that were not compared.
+/// Converts an error to an entry in the list of inputs that were not compared.
 pub fn not_compared(error: &Error) -> NotCompared {
     let (place, what) = error.place_and_message();
     NotCompared::new(place, what)
 }
 
-/// Formats where in a text something begins, after a comma: its part if the text has parts, and its
-/// page if the text has pages, else its line; nothing of a text of one line.
+/// Formats a position in a text, after a comma: the part if the text has parts, and the page if the
+/// text has pages, else the line. Empty for a text of one line.
 pub fn place(part: Option<&str>, page: Option<u32>, line: Option<u32>) -> String {
     let part = part.map_or(String::new(), |part| format!(", in {}", printable(part)));
     let place = match (page, line) {
@@ -186,7 +182,7 @@ pub fn place(part: Option<&str>, page: Option<u32>, line: Option<u32>) -> String
     part + &place
 }
 
-/// Formats where something begins, or which bytes or tokens it is in a text of one line.
+/// Formats a start position. In a text of one line, formats the range in bytes or tokens instead.
 pub fn begin(
     part: Option<&str>,
     page: Option<u32>,
@@ -203,7 +199,7 @@ pub fn begin(
     }
 }
 
-/// Formats a passage on a line: where it begins in both texts, its words, and how alike they are.
+/// Formats a passage on a line: the positions in both texts, the size, and the similarity.
 pub fn passage(passage: &Passage) -> String {
     let Passage { unit, tokens, matched, similarity: alike, .. } = *passage;
     let (part, line) = (passage.a_part.as_deref(), passage.a_line);
@@ -213,10 +209,10 @@ pub fn passage(passage: &Passage) -> String {
     format!("{a} \u{2194} {b}: {}, similarity {}", tokens_of(tokens, matched), similarity(alike))
 }
 
-/// The characters of a passage that are shown.
+/// Maximum number of characters to show of a passage.
 const SHOWN_CHARS: usize = 80;
 
-/// Returns the first words of a text, on one line.
+/// Returns the first words of a text on one line, so that line breaks do not break the layout.
 pub fn beginning(text: &str) -> String {
     let mut words = text.split_whitespace();
     let mut shown = String::new();
@@ -233,20 +229,19 @@ pub fn beginning(text: &str) -> String {
     shown
 }
 
-/// Formats the place of something in the web page that it was taken from, in brackets; nothing if
-/// it was taken from no page.
+/// Formats a position in the original web page, in brackets. Empty without a page.
 pub fn in_page(origin: Option<Origin>) -> String {
     origin.map_or(String::new(), |Origin { start, end, line }| {
         format!(" (in the page {start}..{end}, line {line})")
     })
 }
 
-/// Writes a share, 0 to 1: with a ~ before it if it is an estimate.
+/// Formats a share from 0 to 1, with a ~ before an estimate.
 pub fn share(share: f64, is_exact: bool) -> String {
     format!("{}{}", if is_exact { "" } else { "~" }, similarity(share))
 }
 
-/// Formats a number of bytes in the unit that fits.
+/// Formats a number of bytes in a suitable unit.
 pub fn bytes(bytes: u64) -> String {
     indicatif::HumanBytes(bytes).to_string()
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 pub use cento_api::number::parse_bytes;
 use cento_source::charset;
 
-/// Checks that an encoding of this name exists.
+/// Checks that an encoding with this name exists.
 pub fn parse_encoding(name: &str) -> Result<String, String> {
     match charset::is_known(name) {
         true => Ok(name.to_owned()),
@@ -21,7 +21,7 @@ pub fn parse_encoding(name: &str) -> Result<String, String> {
     }
 }
 
-/// Checks a measure, and writes its specification in full.
+/// Checks a measure, and returns the complete specification.
 pub fn parse_measure(spec: &str) -> cento::Result<String> {
     Ok(spec.parse::<cento::Measure>()?.to_string())
 }
@@ -36,15 +36,14 @@ pub fn parse_threads(text: &str) -> Result<usize, String> {
     number.ok_or_else(|| format!("expected a number of threads from 1 to {THREADS_MAX}"))
 }
 
-/// Parses the limit of something that a service cannot do without: with none, it would refuse
-/// every request.
+/// Parses a limit that must not be zero, because the service would refuse every request.
 #[cfg(feature = "serve")]
 pub fn parse_count(text: &str) -> Result<usize, String> {
     let number = text.parse().ok().filter(|number| *number > 0);
     number.ok_or_else(|| "expected a whole number of at least 1".into())
 }
 
-/// Parses a number of bytes that is not zero.
+/// Parses a positive number of bytes.
 #[cfg(feature = "serve")]
 pub fn parse_size(text: &str) -> Result<usize, String> {
     match parse_bytes(text)? {
@@ -53,7 +52,7 @@ pub fn parse_size(text: &str) -> Result<usize, String> {
     }
 }
 
-/// Parses an address to listen on, or a host name that has one, with a port.
+/// Parses an address or a host name to listen on, with a port.
 #[cfg(feature = "serve")]
 pub fn parse_listen(text: &str) -> Result<SocketAddr, String> {
     if let Ok(address) = text.parse() {
@@ -64,7 +63,7 @@ pub fn parse_listen(text: &str) -> Result<SocketAddr, String> {
     let named = named.ok_or("expected an address and a port, such as 127.0.0.1:7227")?;
     let unknown = |why: &str| format!("the host `{}` has no address{why}", named.0);
     let found = named.to_socket_addrs().map_err(|error| unknown(&format!(": {error}")))?;
-    // Of a name with addresses of both kinds, that of the default.
+    // For a name with IPv4 and IPv6 addresses, prefers IPv4 like the default.
     found.min_by_key(|address| !address.is_ipv4()).ok_or_else(|| unknown(""))
 }
 
@@ -78,7 +77,7 @@ pub fn parse_duration(text: &str) -> Result<Duration, String> {
     }
 }
 
-/// Parses a duration such as `12h` or `30d`; a day has 24 hours.
+/// Parses a duration such as `12h` or `30d`. A day has 24 hours.
 #[cfg(feature = "remote")]
 pub fn parse_age(text: &str) -> Result<Duration, String> {
     let refused = "expected a duration, such as 90m, 12h or 30d";
@@ -89,10 +88,10 @@ pub fn parse_age(text: &str) -> Result<Duration, String> {
     }
 }
 
-/// Checks the name of a file that is written when the work is done: its directory must exist.
+/// Checks the path of a file to be written at the end of the run: the directory must exist.
 ///
 /// # Errors
-/// When it does not, with the reason.
+/// When the directory does not exist, with the reason.
 pub fn in_directory(path: PathBuf) -> Result<PathBuf, String> {
     let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
     match dir.metadata() {

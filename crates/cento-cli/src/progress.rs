@@ -1,4 +1,4 @@
-//! Progress of a run, and requests to stop it.
+//! Progress of a run, and requests to stop the run.
 
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
@@ -22,13 +22,13 @@ use super::terminal::{self, Kind, note, tell};
 use cento::{Error, Stop};
 use cento_source::{AddReport, Event, ReadMeter, SourceOptions, advice, lacks_part};
 
-/// Returns a handle that is set when the user or the system asks the process to stop; a second
-/// request ends it immediately.
+/// Returns a handle that is set when the user or the system asks the process to stop. A second
+/// request ends the process immediately.
 pub fn stop_flag() -> Stop {
     stop_flag_and(|| note!("cento: stopping; committed documents are kept"))
 }
 
-/// Returns such a handle, and calls `asked` at the first request.
+/// Like [`stop_flag`], and calls `asked` at the first request.
 pub fn stop_flag_and(asked: impl Fn() + Send + 'static) -> Stop {
     let stop = Stop::new();
     let flag = stop.clone();
@@ -46,30 +46,29 @@ pub fn stop_flag_and(asked: impl Fn() + Send + 'static) -> Stop {
     stop
 }
 
-/// A file that was not read.
+/// An input file that was not read.
 #[derive(Debug, Clone, Serialize)]
 pub struct LeftOut {
     path: String,
     reason: Cow<'static, str>,
-    /// What to do to read it, if there is something.
+    /// How to get the file read, if there is a way.
     #[serde(skip_serializing_if = "Option::is_none")]
     advice: Option<&'static str>,
 }
 
-/// All files that were not read, for a report in JSON.
+/// Every file that was not read, for a report in JSON.
 #[derive(Debug, Default, Serialize)]
 pub struct NotRead {
     /// Paths that are not text, are empty, or are not files.
     left_out: Vec<LeftOut>,
-    /// Files that could not be read, or not to their ends.
+    /// Files that could not be read completely.
     unread_files: Vec<LeftOut>,
-    /// The first path that was left out.
     #[serde(skip)]
     first: Option<LeftOut>,
 }
 
 impl NotRead {
-    /// Reports the first path that was left out as an error, unless notes have named it.
+    /// Reports the first skipped path as an error, unless notes have shown it.
     pub fn tell_first(&self) {
         if let (Some(LeftOut { path, reason, advice }), true) = (&self.first, terminal::is_quiet())
         {
@@ -78,8 +77,8 @@ impl NotRead {
     }
 }
 
-/// Reports files that were left out, records that are not documents and empty texts: of each
-/// kind the first ones on a line each, of the others their number.
+/// Reports skipped files, records that are not documents, and empty texts. The first omissions of
+/// each kind get a line each, and the remaining ones are counted.
 pub struct Omissions {
     is_listed: bool,
     not_read: RefCell<NotRead>,
@@ -87,12 +86,12 @@ pub struct Omissions {
 }
 
 impl Omissions {
-    /// Starts without omissions; keeps all of them for a list if `is_listed`.
+    /// Starts without omissions. Keeps every omission for a list if `is_listed`.
     pub fn new(is_listed: bool) -> Omissions {
         Omissions { is_listed, not_read: RefCell::default(), messages: Messages::default() }
     }
 
-    /// Notes a file that was left out; returns the message to show, if any.
+    /// Records a skipped file, and returns the message to show, if any.
     pub fn left_out(&self, path: &str, reason: &'static str) -> Option<String> {
         let advice = advice(reason);
         let left_out = || LeftOut { path: path.into(), reason: reason.into(), advice };
@@ -129,34 +128,33 @@ impl Omissions {
         self.messages.finish();
     }
 
-    /// Returns the lists.
     pub fn into_lists(self) -> NotRead {
         self.not_read.into_inner()
     }
 }
 
 /// Reports on standard error how documents are added: a progress line on a terminal, and a line for
-/// each bad record and each file that is left out.
+/// each bad record and each skipped file.
 pub struct AddProgress {
     bar: ProgressBar,
     omissions: Option<Omissions>,
 }
 
 impl AddProgress {
-    /// Starts the progress line of a run that reads with `source`, which [`metered`] returned;
-    /// lists files that are left out if `is_listed`.
+    /// Starts the progress line of a run that reads with `source`, the result of [`metered`]. Lists
+    /// skipped files if `is_listed`.
     pub fn new(is_listed: bool, source: &SourceOptions) -> AddProgress {
         let bar = spinner(target(), Work::reading(source));
         AddProgress { bar, omissions: Some(Omissions::new(is_listed)) }
     }
 
-    /// Starts the progress line without reporting files that are left out, for files that the user
-    /// has not named.
+    /// Starts the progress line without reporting skipped files, for files that the user did not
+    /// choose.
     pub fn quiet(source: &SourceOptions) -> AddProgress {
         AddProgress { bar: spinner(target(), Work::reading(source)), omissions: None }
     }
 
-    /// Reports an event.
+    /// Reports an event of the reader.
     pub fn tell(&self, event: Event<'_>) {
         let noted = match (&event, &self.omissions) {
             (Event::Skipped(place, why), Some(omissions)) => omissions.left_out(place, why),
@@ -193,7 +191,7 @@ impl AddProgress {
         }
     }
 
-    /// Removes the progress line and returns the lists of files that were not read.
+    /// Removes the progress line, and returns the lists of files that were not read.
     pub fn finish(self) -> NotRead {
         self.bar.finish_and_clear();
         let Some(omissions) = self.omissions else { return NotRead::default() };
@@ -214,9 +212,9 @@ pub fn metered(inputs: &[PathBuf], source: SourceOptions) -> SourceOptions {
 enum Work {
     /// Reading files: the meter compares the bytes read with their sizes.
     Metered(Arc<ReadMeter>),
-    /// Reading a stream, such as standard input, whose size is unknown.
+    /// Reading a stream of unknown size, such as standard input.
     Stream,
-    /// Other work, such as merging segments.
+    /// Work other than reading, such as merging segments.
     Other,
 }
 
@@ -226,7 +224,7 @@ impl Work {
         source.read_meter.clone().map_or(Work::Stream, Work::Metered)
     }
 
-    /// Writes the share that is done, the rate and the time left, as far as they are known.
+    /// Writes the finished share, the rate and the remaining time, as far as known.
     fn write(&self, elapsed: Duration, line: &mut dyn fmt::Write) -> fmt::Result {
         let meter = match self {
             Work::Metered(meter) => meter,
@@ -234,7 +232,7 @@ impl Work {
             Work::Other => return Ok(()),
         };
         match meter.read() {
-            // The last documents that were read are still being worked on.
+            // The last documents have been read but are still being processed.
             Some((read, of)) if read == of => write!(line, "100 % read: "),
             Some((read @ 1.., of)) => {
                 let rate = output::rate(read, elapsed.as_secs_f64());
@@ -246,7 +244,7 @@ impl Work {
     }
 }
 
-/// Makes a progress line for work that gives no number of its steps.
+/// Makes a progress line for work without a number of steps.
 fn spinner(target: ProgressDrawTarget, work: Work) -> ProgressBar {
     let share = move |state: &ProgressState, line: &mut dyn fmt::Write| {
         let _ = work.write(state.elapsed(), line);
@@ -259,7 +257,7 @@ fn spinner(target: ProgressDrawTarget, work: Work) -> ProgressBar {
     bar
 }
 
-/// Returns where progress is shown: on a terminal, unless it is not to be.
+/// Returns where to show progress: on a terminal, unless the user turned progress off.
 fn target() -> ProgressDrawTarget {
     match is_shown() {
         true => ProgressDrawTarget::stderr(),
@@ -271,7 +269,7 @@ fn is_shown() -> bool {
     std::io::stderr().is_terminal() && !terminal::is_quiet()
 }
 
-/// Makes a progress line that is removed at the end of the run, however it ends.
+/// Makes a progress line that disappears at the end of the run, even after an error.
 fn shown(bar: ProgressBar, style: Result<ProgressStyle, TemplateError>) -> ProgressBar {
     let bar = bar.with_finish(ProgressFinish::AndClear);
     bar.set_style(style.expect("the template is well formed"));
@@ -290,12 +288,12 @@ impl Spinner {
         Spinner { bar: spinner(target(), Work::Other), told: Cell::new(0) }
     }
 
-    /// Starts the progress line of a run that reads with `source`, which [`metered`] returned.
+    /// Starts the progress line of a run that reads with `source`, the result of [`metered`].
     pub fn reading(source: &SourceOptions) -> Spinner {
         Spinner { bar: spinner(target(), Work::reading(source)), told: Cell::new(0) }
     }
 
-    /// Notes that something has been done; `message` describes the state.
+    /// Notes progress. Only every 256th call formats `message`, which describes the state.
     pub fn tell(&self, message: &dyn Fn() -> String) {
         self.told.set(self.told.get() + 1);
         if self.told.get().is_multiple_of(256) && !self.bar.is_hidden() {
@@ -303,7 +301,7 @@ impl Spinner {
         }
     }
 
-    /// Shows a message.
+    /// Shows a message in place of the figures.
     pub fn show(&self, message: &str) {
         self.bar.set_message(message.to_owned());
     }
@@ -348,7 +346,7 @@ impl Progress {
         self.bar.set_position(done);
     }
 
-    /// Returns a function that notes how many things are done, on any thread.
+    /// Returns a function that sets the number of finished items from any thread.
     pub fn setter(&self) -> impl Fn(u64) + Send + Sync + 'static {
         let bar = self.bar.clone();
         move |done| bar.set_position(done)
@@ -387,7 +385,7 @@ mod tests {
 
     use super::*;
 
-    /// A terminal of one line, which keeps the lines shown.
+    /// A terminal of one line that records the lines shown.
     #[derive(Debug, Default, Clone)]
     struct Screen(Arc<Mutex<Vec<String>>>);
 
@@ -475,7 +473,7 @@ mod tests {
         let bar = spinner(target, Work::reading(&source));
         let mut documents = cento_source::documents(&inputs, &source);
         assert!(documents.next().is_some());
-        // The sizes are added up in another thread.
+        // Another thread adds up the sizes, so the total is not known immediately.
         let (read, of) = std::iter::from_fn(|| Some(meter.as_ref().unwrap().read()))
             .find_map(|known| {
                 known.or_else(|| {

@@ -1,4 +1,4 @@
-//! `cento recover`
+//! `cento recover` makes a new index from the undamaged parts of an index.
 
 use std::io;
 use std::path::PathBuf;
@@ -97,7 +97,7 @@ impl Recover {
         Ok(VerbOutcome::Bad)
     }
 
-    /// Tells how many documents are live again that were removed or replaced.
+    /// Reports how many removed or replaced documents are live again.
     fn tell_undeleted(&self, undeleted: u64) -> VerbOutcome {
         if undeleted == 0 {
             return VerbOutcome::Found;

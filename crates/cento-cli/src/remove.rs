@@ -1,4 +1,4 @@
-//! `cento remove`
+//! `cento remove` removes documents by id.
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -61,7 +61,7 @@ impl From<&str> for RemovedId {
 }
 
 impl From<PathBuf> for RemovedId {
-    /// Converts an argument that was parsed as the directory of an index.
+    /// Converts an argument that clap parsed as an index directory.
     fn from(id: PathBuf) -> RemovedId {
         RemovedId(id.to_string_lossy().into_owned())
     }
@@ -70,11 +70,11 @@ impl From<PathBuf> for RemovedId {
 /// Ids that are sent to a service at a time, in bytes: a service accepts bodies of this length.
 const SENT_BYTES_MAX: usize = 1 << 20;
 
-/// Gives `each` the ids in a file, one a line, or in standard input if it is named `-`. No more
-/// than a line is held.
+/// Passes the ids of a file to `each`, one id per line; `-` is standard input. Holds only a line in
+/// memory.
 ///
 /// # Errors
-/// When the file cannot be read or has a line that is no id; those of `each`.
+/// When the file cannot be read, a line is not an id, or `each` fails.
 fn for_each_id(
     path: &Path,
     each: &mut dyn FnMut(String) -> cento::Result<()>,
@@ -88,7 +88,7 @@ fn for_each_id(
     let mut line = Vec::new();
     for number in 1u64.. {
         line.clear();
-        // The line feed, and one more to know whether the line goes on.
+        // Room for the line feed, plus a byte to detect an overlong line.
         let most = ID_BYTES_MAX as u64 + 2;
         let read = stream.by_ref().take(most).read_until(b'\n', &mut line).map_err(unreadable)?;
         if read == 0 {
@@ -111,7 +111,7 @@ fn for_each_id(
 
 #[derive(Debug, Serialize)]
 struct RemoveSummary {
-    /// With --dry-run those that would be.
+    /// With `--dry-run`, the number of documents that would be removed.
     removed: u64,
     missing: Vec<String>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -136,7 +136,7 @@ impl Remove {
         RemoveSummary { removed: 0, missing: Vec::new(), dry_run: self.dry_run }
     }
 
-    /// Gives `each` all ids that are named, each once.
+    /// Passes every given id to `each`, without repetitions.
     fn each(&self, each: &mut dyn FnMut(String) -> cento::Result<()>) -> cento::Result<()> {
         let mut seen = HashSet::new();
         let each = &mut |id: String| match seen.insert(Digest::of(id.as_bytes())) {
@@ -147,7 +147,7 @@ impl Remove {
         self.from_file.as_deref().map_or(Ok(()), |path| for_each_id(path, each))
     }
 
-    /// Removes the documents from an index; none if the ids cannot all be read.
+    /// Removes the documents from an index. Removes nothing if any id cannot be read.
     fn remove(&self, path: &Path) -> cento::Result<RemoveSummary> {
         let stop = stop_flag();
         let index = self.wait.open_until(path, stop.clone())?;
@@ -168,7 +168,7 @@ impl Remove {
         Ok(report)
     }
 
-    /// Counts the documents of an index that would be removed.
+    /// Counts the documents of an index that a run without `--dry-run` would remove.
     fn count(&self, path: &Path) -> cento::Result<RemoveSummary> {
         let searcher = Searcher::new(key::open(path)?.snapshot()?);
         let mut report = self.report();
@@ -205,7 +205,7 @@ impl Remove {
         };
         self.each(&mut |id| {
             are_any = true;
-            // Quotation marks, a comma, and each byte perhaps escaped.
+            // Upper bound of the JSON: quotation marks, a comma, and an escape for every byte.
             bytes += 6 * id.len() + 3;
             ids.push(id);
             if bytes < SENT_BYTES_MAX {

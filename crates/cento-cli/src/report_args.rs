@@ -26,7 +26,7 @@ pub struct ReportArgs {
     title: Option<String>,
 }
 
-/// A file, and the form that is written to it.
+/// A report file, and the format to write.
 #[derive(Debug, Clone)]
 struct ReportFile {
     path: PathBuf,
@@ -168,8 +168,8 @@ fn now() -> Result<String> {
     Ok(time.strftime("%Y-%m-%d %H:%M UTC").to_string())
 }
 
-/// Returns the names of the boilerplate, and the same for a report without names, with the number
-/// of paths; `None` if nothing is named.
+/// Returns the boilerplate twice: with names, and for an anonymous report with the number of paths.
+/// `None` without boilerplate.
 pub fn listed_and_counted(boilerplate: &[PathBuf]) -> Option<(String, String)> {
     let is_auto = |name: &&PathBuf| {
         name.to_str().map(BoilerplateShare::of_auto).is_some_and(|auto| matches!(auto, Ok(Some(_))))

@@ -20,7 +20,7 @@ use cento_report::ParquetRows;
 #[cfg(feature = "parquet")]
 use tempfile::NamedTempFile;
 
-/// Where rows go.
+/// The destination of rows.
 pub struct RowsOut {
     sink: RowSink,
     path: Option<PathBuf>,
@@ -35,11 +35,11 @@ enum RowSink {
 }
 
 impl RowsOut {
-    /// Begins standard output, or a new file: a Parquet file if its name ends in .parquet, whose
-    /// columns have the types that `cell_type` returns.
+    /// Begins standard output or a new file. A file name with .parquet gives a Parquet file, whose
+    /// column types come from `cell_type`.
     ///
     /// # Errors
-    /// When the name of the file promises another format, or it cannot be created.
+    /// When the file name implies a different format, or the file cannot be created.
     pub fn open(
         path: Option<&Path>,
         format: ListFormat,
@@ -75,10 +75,10 @@ impl RowsOut {
         })
     }
 
-    /// Writes a row: `human` writes it for people.
+    /// Writes a row. `human` writes the row for people.
     ///
     /// # Errors
-    /// When the output cannot be written.
+    /// When writing fails.
     pub fn write(
         &mut self,
         row: &impl Serialize,
@@ -93,7 +93,7 @@ impl RowsOut {
         written.map_err(|error| failed(self.path.as_deref(), error))
     }
 
-    /// Tells whether it is a table, whose rows are of one kind.
+    /// Returns whether the output is a table, whose rows are of one kind.
     pub fn is_table(&self) -> bool {
         match &self.sink {
             RowSink::List(list) => matches!(**list, ListOut::Rows(_)),
@@ -102,10 +102,10 @@ impl RowsOut {
         }
     }
 
-    /// Writes the rest; a file has its name then.
+    /// Flushes the output, and gives a file its final name.
     ///
     /// # Errors
-    /// When the output cannot be written.
+    /// When writing fails.
     pub fn finish(mut self) -> Result<()> {
         self.unwritten.iter_mut().for_each(UnwrittenFile::keep);
         let written = match self.sink {
@@ -117,7 +117,7 @@ impl RowsOut {
     }
 }
 
-/// Makes the error for a failure to write, which names the file if there is one.
+/// Makes the error for a failed write, with the file name if there is a file.
 fn failed(path: Option<&Path>, error: io::Error) -> VerbFailure {
     match path {
         Some(path) => Error::io("write", path, error).into(),
@@ -125,7 +125,7 @@ fn failed(path: Option<&Path>, error: io::Error) -> VerbFailure {
     }
 }
 
-/// A Parquet file, which has its name when it is complete.
+/// A Parquet file that gets its name when it is complete.
 #[cfg(feature = "parquet")]
 struct ParquetFile {
     rows: ParquetRows<NamedTempFile>,

@@ -1,4 +1,4 @@
-//! `cento search`
+//! `cento search` finds documents that share text with the queries.
 
 mod queries;
 mod trace;
@@ -97,8 +97,8 @@ pub struct Search {
     format: ListFormat,
 }
 
-/// The share of the memory that passages of one answer may take: as text they take as much again,
-/// and more.
+/// Passages of one answer may take one part in `PASSAGES_SHARE` of the memory, because the
+/// formatted text takes more than as much again.
 const PASSAGES_SHARE: usize = 4;
 
 /// The share of the memory for the data of a report.
@@ -106,20 +106,20 @@ const REPORT_SHARE: usize = 2;
 
 /// A query of the user.
 enum UserQuery {
-    /// A text, with its parts, and its place in its file.
+    /// A text with its parts, and the position in its file.
     Text(PartedText, InFile),
     Id(String),
     Signature(SignatureBody),
 }
 
-/// The engine that answers the queries.
+/// The engine that answers queries: a local index or a service.
 enum SearchEngine {
     Index { searcher: Searcher, frequencies: Option<Arc<FrequencyTable>> },
     Service { client: Client, boilerplate: Vec<String> },
 }
 
 impl SearchEngine {
-    /// Searches for a query of the user, with the other options of `query`.
+    /// Runs one query of the user, with the other options taken from `query`.
     fn search(&self, asked: UserQuery, query: &Query) -> cento::Result<Answer> {
         match self {
             SearchEngine::Index { searcher, frequencies } => {
@@ -167,7 +167,7 @@ impl SearchEngine {
         }
     }
 
-    /// Reads a stored text, with its parts.
+    /// Reads a stored text with its parts.
     fn text_of(&self, id: &str) -> cento::Result<Option<PartedText>> {
         match self {
             SearchEngine::Index { searcher, .. } => {
@@ -263,7 +263,7 @@ impl Search {
                 };
                 collected.add(subject, &answer, text_of, analyzer)?;
             }
-            // `--limit 0` shows none of them.
+            // `--limit 0` shows no hits, so `more` decides whether something was found.
             found |= !answer.hits.is_empty() || answer.more;
             defaults = answer.defaults.or(defaults);
             answered += 1;
@@ -321,7 +321,7 @@ impl Search {
         Ok(VerbOutcome::of_inputs(unread.is_any_refused, found))
     }
 
-    /// Opens the engine and returns it with its place; notes the boilerplate that is not read.
+    /// Opens the engine, and returns it with its path or URL. Notes unreadable boilerplate.
     fn engine(&mut self, unread: &mut UnreadBoilerplate) -> cento::Result<(SearchEngine, String)> {
         let place;
         let engine = match self.target.target(&mut self.files)? {
@@ -358,7 +358,7 @@ impl Search {
         Ok((engine, place))
     }
 
-    /// Returns the run for the foot of the report: the options that decide the result.
+    /// Returns the options that decide the result, for the foot of the report.
     fn reported(&self, analyzer: &Analyzer) -> cento::Result<Run> {
         let run = self.report.run("search", analyzer)?;
         let run = run.with_options(&self.thresholds).with_options(&self.options);
@@ -394,7 +394,7 @@ impl Search {
     /// Returns the options as a query without a subject.
     ///
     /// # Errors
-    /// When they contradict each other.
+    /// When options contradict each other.
     fn query(&self) -> cento::Result<Query> {
         let is_alone = self.boilerplate.is_empty() && !self.report.is_asked();
         if self.options.goal == Goal::Passage && !is_alone {
@@ -453,7 +453,7 @@ fn tell_beside_rows(name: &str, answer: &Answer, wanted: &Query, warned: &[NotCo
     }
 }
 
-/// Prints an answer; `text` is that of the query, if it is at hand.
+/// Prints an answer. `text` is the text of the query, if available.
 fn print_human(
     out: &mut impl Write,
     answer: &Answer,
@@ -489,7 +489,7 @@ fn print_human(
     Ok(())
 }
 
-/// Returns a message that hits are shown without their passages.
+/// Returns a message that the hits are shown without passages.
 fn without_passages(name: &str, answer: &Answer, memory: usize) -> Option<NotCompared> {
     let is_without = |hit: &&Hit| hit.passages.is_none() && hit.passages_complete == Some(false);
     let count = answer.hits.iter().filter(is_without).count();
@@ -504,11 +504,11 @@ fn without_passages(name: &str, answer: &Answer, memory: usize) -> Option<NotCom
     (count > 0).then(|| NotCompared::new(name, what()))
 }
 
-/// Returns a message that hits were left out.
+/// Returns a message that further hits exist, with the option to raise.
 fn more(answer: &Answer, wanted: &Query) -> String {
     let shown = answer.hits.len() as u64;
     let is_full = wanted.options.limit.is_none_or(|limit| answer.hits.len() >= limit);
-    // Otherwise all documents that were looked at and have a passage are shown.
+    // If fewer hits than the limit are shown, the number of candidates was the limit.
     let option = if is_full { "--limit" } else { "--candidates" };
     let is_demanding = wanted.options.min_passage.is_some() || wanted.options.verify.is_some();
     match answer.total {
@@ -520,7 +520,7 @@ fn more(answer: &Answer, wanted: &Query) -> String {
     }
 }
 
-/// Prints the hits; `text` is that of the query, if it is at hand.
+/// Prints the hits. `text` is the text of the query, if available.
 fn print_hits(out: &mut impl Write, answer: &Answer, text: Option<&str>) -> io::Result<()> {
     let adds = if answer.trace.is_some() { "     adds" } else { "" };
     line!(
@@ -559,7 +559,7 @@ fn print_hits(out: &mut impl Write, answer: &Answer, text: Option<&str>) -> io::
         if let Some(verified) = &hit.verified {
             line!(out, "{:>11} by {}", similarity(verified.similarity), verified.measure)?;
         }
-        // A trace shows its spans.
+        // With a trace, the spans are shown in place of passages.
         let passages = hit.passages.iter().flatten().filter(|_| answer.trace.is_none());
         for passage in passages {
             line!(out, "{:>13}{}", "", output::passage(passage))?;

@@ -8,41 +8,40 @@ use cento_report::{MeasuredDocument, NotCompared, PartedText};
 
 use super::output;
 
-/// The query, as the reader knows it.
+/// The query with its name for people.
 pub struct Subject {
     /// The name: a path, an id.
     pub name: String,
-    /// The text.
+    /// The query's text with its parts.
     pub text: PartedText,
 }
 
-/// Collects the answers of a run, as far as there is memory for them.
+/// Collects the answers of a run for the report, as far as the memory allows.
 pub struct CollectedAnswers {
     /// The documents, in the order of the queries.
     pub searched: Vec<MeasuredDocument>,
-    /// Documents and sources that the report lacks or shows in part, with the reasons.
+    /// Documents and sources that the report omits or shows in part, with the reasons.
     pub left_out: Vec<NotCompared>,
-    /// Texts of sources: those of one query are often those of the next.
+    /// Cached texts of sources, because successive queries often share sources.
     texts: HashMap<String, Option<PartedText>>,
-    /// The size of these texts, in bytes.
     held: usize,
     /// The memory, in bytes, for the collected answers.
     bytes_max: usize,
-    /// The part of it in use.
+    /// Bytes in use, out of `bytes_max`.
     bytes: usize,
 }
 
 /// Texts of sources are held up to this many bytes, and read again otherwise.
 const HELD_BYTES_MAX: usize = 64 << 20;
 
-/// The times that the text of a document is in memory while its report is made: its parts, with
+/// How many times a document's text is in memory while the report is made: in parts, and with
 /// markup.
 const TEXT_TIMES: usize = 8;
 
-/// The times that the text of a source is in memory.
+/// How many times a source's text is in memory.
 const SOURCE_TIMES: usize = 2;
 
-/// The size of a passage beside its text, in the report and as markup.
+/// Bytes of a passage besides the text, in the report and as markup.
 const PASSAGE_BYTES: usize = 1024;
 
 impl CollectedAnswers {
@@ -58,8 +57,9 @@ impl CollectedAnswers {
         }
     }
 
-    /// Adds an answer. `text_of` reads stored texts, and `analyzer` is that of the index. When the
-    /// memory does not suffice for a source, this source and the later ones are left out.
+    /// Adds an answer. `text_of` reads stored texts, and `analyzer` is the analyzer of the index.
+    /// When the memory does not suffice for a source, the report omits the source and every later
+    /// source.
     ///
     /// # Errors
     /// When a text cannot be read.
@@ -107,7 +107,7 @@ impl CollectedAnswers {
         Ok(())
     }
 
-    /// Takes this number of bytes of the memory, if they are left.
+    /// Reserves `bytes` of the memory, and returns whether they were available.
     fn take(&mut self, bytes: usize) -> bool {
         let taken = self.bytes.saturating_add(bytes);
         let fits = taken <= self.bytes_max;

@@ -23,17 +23,17 @@ pub struct SendOptions {
     /// Ask the service to commit after this many documents, and at the end; at the end only if
     /// `None`.
     pub commit_every: Option<u64>,
-    /// Stop at the first record that is not a document.
+    /// Whether to stop at the first record that is not a document.
     pub strict: bool,
-    /// Whether a document whose id was made replaces any other document with this id.
+    /// Whether a document with a generated id replaces any document with that id.
     pub replaces_any: bool,
 }
 
-/// Sends all documents of `inputs` to a service, in order, and asks it to commit.
+/// Sends every document of `inputs` to a service, in order, and asks the service to commit.
 ///
 /// # Errors
 /// When the service cannot be reached, `stop` is set, or, if `strict`, at the first record that is
-/// not a document. Documents sent before may then be in the index.
+/// not a document. Documents sent earlier may then be in the index.
 pub fn send(
     client: &Client,
     inputs: &[PathBuf],
@@ -79,7 +79,7 @@ struct UploadProgress<'a> {
     report: AddReport,
     /// The lines of the next request.
     lines: Vec<u8>,
-    /// The id of each line.
+    /// The document id of each line.
     ids: Vec<String>,
     /// The number of documents sent since the last request for a commit.
     uncommitted: u64,
@@ -144,7 +144,7 @@ impl UploadProgress<'_> {
         Ok(())
     }
 
-    /// Lets the service commit, and makes sure that all that it had taken was there to be
+    /// Lets the service commit, and verifies that every accepted document was still there to be
     /// committed.
     fn commit(&mut self) -> Result<()> {
         let run = self.client.commit()?.run;
@@ -158,7 +158,8 @@ impl UploadProgress<'_> {
         Ok(())
     }
 
-    /// Sends these lines, of documents with these ids; in halves if the service refuses their size.
+    /// Sends lines with documents of these ids. Splits the lines in half if the service refuses the
+    /// size.
     fn send(&mut self, lines: &[u8], ids: &[String]) -> Result<()> {
         match self.client.add_lines(lines, Commit::Auto) {
             Ok(response) => self.answered(response, ids),

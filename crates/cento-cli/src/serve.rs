@@ -1,4 +1,4 @@
-//! `cento serve`
+//! `cento serve` offers indexes over HTTP.
 
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
@@ -144,11 +144,11 @@ pub struct Serve {
     print_config: bool,
 }
 
-/// Tokens that are read again when their file changes.
+/// A token file to read again when its content changes.
 struct TokenReload {
     path: PathBuf,
     tokens: Tokens,
-    /// The bytes of the file when they were read.
+    /// The file's content at the last read.
     known: Vec<u8>,
 }
 
@@ -183,7 +183,6 @@ enum LogFormat {
     Json,
 }
 
-/// Parses a time of day.
 fn parse_time(text: &str) -> std::result::Result<Time, String> {
     Time::strptime("%H:%M", text).map_err(|_| "expected a time of day, such as 03:00".into())
 }
@@ -202,7 +201,7 @@ impl Serve {
             tracing::warn!("there is no variable {name}, and it is ignored");
         }
         match self.serve() {
-            // A line of text would break the program that reads the log.
+            // With a JSON log, a plain line of text would break the program that reads the log.
             Err(VerbFailure::Cento(error)) if self.log == LogFormat::Json => {
                 tracing::error!(%error, "cannot serve");
                 Ok(VerbOutcome::Bad)
@@ -232,7 +231,7 @@ impl Serve {
         self.run_until(service?, stop)
     }
 
-    /// Serves a copy of an index that is written elsewhere.
+    /// Serves a copy of an index that another machine writes.
     #[cfg(feature = "remote")]
     fn serve_copy(&self) -> Result {
         let (settings, reading) = self.settings()?;
@@ -250,14 +249,14 @@ impl Serve {
         self.run_until(Service::follow(follow, settings)?, stop)
     }
 
-    /// Returns a handle that is set at a request to stop, which is then reported. New tokens are
-    /// read at a request for that.
+    /// Returns a handle that a request to stop sets, and reports the request. A request to reload
+    /// reads the tokens again.
     fn stop_flag(&self, message: &'static str, reading: Option<TokenReload>) -> Stop {
         let (ask, asked) = crossbeam::channel::bounded(1);
         let reload: Option<Box<dyn Fn() + Send>> =
             reading.map(|TokenReload { path, tokens, known }| {
                 tokens::follow(path, tokens, known, asked);
-                // Of several requests at the same time, one is enough.
+                // A full channel already holds a request, so dropping this one loses nothing.
                 Box::new(move || {
                     let _ = ask.try_send(());
                 }) as Box<dyn Fn() + Send>
@@ -282,7 +281,7 @@ impl Serve {
         paths.map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")
     }
 
-    /// Returns the settings of the service, and the tokens that are read again.
+    /// Returns the service's settings, and the token file to watch.
     fn settings(&self) -> cento::Result<(Settings, Option<TokenReload>)> {
         let read = self.tokens.as_deref().map(tokens::read).transpose()?;
         let (tokens, known) = read.unwrap_or_default();
@@ -338,7 +337,7 @@ impl Serve {
 /// The maximum time of a post to a webhook.
 const POST_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Posts events to public addresses, and to those of some networks.
+/// Posts events to public addresses and to the allowed private networks.
 struct WebPoster(WebhookClient);
 
 impl WebPoster {
@@ -363,7 +362,7 @@ impl Poster for WebPoster {
     }
 }
 
-/// Returns whether this error means that this process can read the index but not write to it.
+/// Returns whether the error says that this process can read the index but not write to it.
 fn needs_no_writer(error: &Error) -> bool {
     use std::io::ErrorKind::{PermissionDenied, ReadOnlyFilesystem};
     match error {
@@ -400,8 +399,7 @@ impl Upstream for StoreCopies {
     }
 }
 
-/// Starts the log. Its filter comes from `CENTO_LOG`; the default is `info` for cento and `warn`
-/// for its dependencies.
+/// Starts the log. `CENTO_LOG` sets the filter. Default: `info` for cento, `warn` for dependencies.
 fn log_to_stderr(format: LogFormat) {
     let filter = EnvFilter::try_from_env("CENTO_LOG");
     let filter = filter.unwrap_or_else(|_| EnvFilter::new("warn,cento=info"));

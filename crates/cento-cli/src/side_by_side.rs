@@ -1,4 +1,4 @@
-//! Two passages side by side, so that the eye finds the changes.
+//! Two passages side by side, so that changes stand out.
 
 use std::io::{self, Write};
 use std::time::{Duration, Instant};
@@ -9,14 +9,14 @@ use similar::{Algorithm, DiffTag, capture_diff_slices_deadline};
 use super::terminal::{is_obeyed, printable};
 use cento_report::is_of_a_script_without_spaces;
 
-/// The maximum width of a line, so that the eye finds the next one.
+/// Maximum width of a line. In wider lines the eye loses the next line.
 const WIDTH_MAX: usize = 160;
 /// The width where there is no terminal.
 const WIDTH_DEFAULT: usize = 100;
 /// Between the two columns.
 const RULE: &str = " | ";
 
-/// The number of pieces of an overlong word that fill a column.
+/// How many pieces of an overlong word fill a column.
 const PIECES: usize = 4;
 
 /// After this time the comparison of words continues more coarsely.
@@ -25,11 +25,11 @@ const COMPARING_MAX: Duration = Duration::from_millis(500);
 /// Two columns on a terminal.
 pub struct SideBySide {
     column: usize,
-    /// For words that only the left, and only the right text has at that place.
+    /// Styles of words that only the left text has, and only the right text.
     styles: [Style; 2],
 }
 
-/// A piece of both texts, or of one that the other lacks at that place.
+/// A piece that both texts have, or that only the left or right text has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Step<'a, T> {
     Both(&'a T, &'a T),
@@ -37,11 +37,11 @@ enum Step<'a, T> {
     Right(&'a T),
 }
 
-/// A word, or a piece of one.
+/// A word, or a piece of an overlong word.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct DiffWord {
     text: String,
-    /// Whether there is white space before it.
+    /// Whether white space precedes the word.
     is_apart: bool,
 }
 
@@ -89,8 +89,8 @@ impl SideBySide {
         self.line(out, &lines[0].text, &lines[1].text)
     }
 
-    /// Writes programs, line beside line, with their indentation: equal lines stay level, and
-    /// lines that take the place of others are beside these.
+    /// Writes programs line beside line, with indentation. Equal lines stay level, and changed
+    /// lines are beside the lines that they replace.
     pub fn programs(&self, out: &mut impl Write, left: &str, right: &str) -> io::Result<()> {
         let (left, right) = (lines(left), lines(right));
         for row in rows(&compare(&left, &right, |line: &String| without_white_space(line))) {
@@ -117,7 +117,7 @@ impl SideBySide {
         let skipped = measure_text_width(text).saturating_sub(self.column);
         match skipped {
             0 => text.into(),
-            // The end of a path is more telling than its beginning.
+            // Cuts the beginning, because the end of a path says more.
             _ => {
                 let cut = text.char_indices().nth(skipped + 3).map_or(0, |(at, _)| at);
                 truncate_str(&format!("...{}", &text[cut..]), self.column, "").into_owned()
@@ -126,7 +126,7 @@ impl SideBySide {
     }
 }
 
-/// A line of one column.
+/// A line of a column.
 #[derive(Default)]
 struct ColumnLine {
     text: String,
@@ -134,7 +134,7 @@ struct ColumnLine {
 }
 
 impl ColumnLine {
-    /// Returns its width with another word.
+    /// Returns the width of the line with `word` appended.
     fn width_with(&self, word: &DiffWord) -> usize {
         self.width + usize::from(self.has_space_before(word)) + measure_text_width(&word.text)
     }
@@ -156,8 +156,8 @@ impl ColumnLine {
     }
 }
 
-/// Returns the words of a text as they can be shown in a column: long ones in pieces, those of
-/// scripts without spaces in letters, and characters that would move the cursor replaced.
+/// Splits a text into words that fit a column: long words in pieces, scripts without spaces in
+/// letters, and characters that would move the cursor replaced.
 fn words(text: &str, column: usize) -> Vec<DiffWord> {
     let mut words: Vec<DiffWord> = Vec::new();
     let width_max = column / PIECES;
@@ -184,7 +184,7 @@ fn words(text: &str, column: usize) -> Vec<DiffWord> {
     words
 }
 
-/// Returns the lines of a program as they can be shown.
+/// Returns the lines of a program without characters that would move the cursor.
 fn lines(text: &str) -> Vec<String> {
     let visible = |line: &str| {
         let line = line.replace('\t', "    ");
@@ -206,8 +206,7 @@ fn pieces(text: &str, width: usize) -> Vec<String> {
     pieces
 }
 
-/// Lists the words or lines of two texts, in the order of both; those with an equal `key` are
-/// equal.
+/// Aligns the words or lines of two texts, keeping the order. Items with equal `key` are equal.
 fn compare<'a, T>(left: &'a [T], right: &'a [T], key: impl Fn(&T) -> String) -> Vec<Step<'a, T>> {
     let plain = |words: &[T]| words.iter().map(&key).collect::<Vec<_>>();
     let deadline = Some(Instant::now() + COMPARING_MAX);
@@ -225,7 +224,7 @@ fn compare<'a, T>(left: &'a [T], right: &'a [T], key: impl Fn(&T) -> String) -> 
     steps
 }
 
-/// Lines of two programs that are shown beside each other.
+/// Lines of two programs to show on one row.
 #[derive(Debug, PartialEq, Eq)]
 struct LineRow<'a> {
     /// Empty where a program has no line.
@@ -233,8 +232,8 @@ struct LineRow<'a> {
     is_same: bool,
 }
 
-/// Returns the rows of these steps: of lines that only one program has, the first of the one are
-/// beside the first of the other.
+/// Arranges steps in rows. A run of lines that only the left program has is paired with the
+/// following run of the right program, line by line.
 fn rows<'a>(steps: &[Step<'a, String>]) -> Vec<LineRow<'a>> {
     let mut rows = Vec::with_capacity(steps.len());
     let is_same = |step: &Step<'_, String>| matches!(step, Step::Both(..));
@@ -262,7 +261,8 @@ fn key(word: &str) -> String {
     if key.is_empty() { word.into() } else { key }
 }
 
-/// Returns the part of a program's line that decides whether two lines are equal.
+/// Returns a line of a program without white space. Lines that differ only in white space are
+/// equal.
 fn without_white_space(line: &str) -> String {
     line.chars().filter(|c| !c.is_whitespace()).collect()
 }

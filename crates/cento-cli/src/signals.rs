@@ -1,7 +1,7 @@
-//! Signals of the system to a service.
+//! Signals from the system to a service.
 //!
-//! SIGTERM and Ctrl-C stop the service. SIGHUP makes it read again the settings that can change, as
-//! in other services; a service in a terminal that was closed stops.
+//! SIGTERM and Ctrl-C stop the service. SIGHUP makes the service reload the settings that can
+//! change, as in other services. If the terminal was closed, SIGHUP stops the service.
 
 use cento::Stop;
 
@@ -42,10 +42,10 @@ pub fn stop_flag(asked: impl Fn() + Send + 'static, reload: Option<Box<dyn Fn() 
     stop
 }
 
-/// Returns such a handle where there is no SIGHUP.
+/// Returns the handle on systems without SIGHUP.
 #[cfg(not(unix))]
 pub fn stop_flag(asked: impl Fn() + Send + 'static, reload: Option<Box<dyn Fn() + Send>>) -> Stop {
-    // The tokens are read again for as long as a request for that can come.
+    // Keeps the sender alive, because reloading ends when the last sender is dropped.
     std::mem::forget(reload);
     super::progress::stop_flag_and(asked)
 }

@@ -1,4 +1,4 @@
-//! `cento stats`
+//! `cento stats` describes an index in numbers.
 
 use std::io::{self, Write};
 
@@ -27,14 +27,13 @@ pub struct Stats {
     format: Format,
 }
 
-/// The report as JSON.
 #[derive(Serialize)]
 struct StatsReport {
     #[serde(flatten)]
     stats: index::Stats,
     #[serde(skip_serializing_if = "Option::is_none")]
     frequencies: Option<DfDistribution>,
-    /// The new text of each day, if the index records it.
+    /// New text per day. Empty if the index does not record new text.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     new_text: Vec<NewText>,
 }
@@ -94,7 +93,7 @@ impl Stats {
     }
 }
 
-/// Prints the new text of each day, if there is any day.
+/// Prints the new text of each day, if any.
 fn print_new_text(out: &mut impl Write, days: &[NewText]) -> io::Result<()> {
     if days.is_empty() {
         return Ok(());

@@ -1,4 +1,4 @@
-//! The target of a verb: an index on disk, or that of a service.
+//! The target of a verb: an index on disk, or a service.
 
 use std::path::PathBuf;
 
@@ -33,7 +33,7 @@ pub struct ServiceArgs {
 pub enum Target {
     /// In an index in this directory.
     Index(PathBuf),
-    /// Behind a service.
+    /// The index behind a service.
     Service(Client),
 }
 
@@ -64,7 +64,7 @@ impl TargetArgs {
         self.service.client_at(url)
     }
 
-    /// Returns the target of a verb that takes no other positional arguments.
+    /// Returns the target of a verb without further positional arguments.
     ///
     /// # Errors
     /// When both an index and a URL are given, or the URL is invalid.
@@ -82,7 +82,7 @@ impl TargetArgs {
 }
 
 impl ServiceArgs {
-    /// Connects to the service, if one is named.
+    /// Connects to the service, if a URL is given.
     ///
     /// # Errors
     /// When the URL is invalid.

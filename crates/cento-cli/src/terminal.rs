@@ -1,10 +1,9 @@
-//! Safe output of text from outside to a terminal.
+//! Safe output of untrusted text to a terminal.
 //!
-//! Names of files and archive entries, ids and passages come from outside, and a terminal obeys the
-//! characters it gets: control characters move its cursor, change its title or hide earlier text,
-//! and controls of direction show a name backwards. All text that the verbs write for people goes
-//! through here, where [`printable`] writes such characters as escapes; nothing else in `cli`
-//! prints.
+//! File names, names in archives, ids and passages come from outside, and a terminal obeys control
+//! characters: they move the cursor, change the title, hide earlier text or reverse a name. All
+//! text for people therefore goes through this module, where [`printable`] escapes such characters.
+//! Nothing else in `cli` prints.
 
 use std::fmt;
 use std::io::{self, Write};
@@ -41,7 +40,7 @@ pub fn set_colors(choice: ColorChoice) {
     let has = |choice| choice != anstream::ColorChoice::Never;
     OUT_HAS_COLORS.store(has(AutoStream::choice(&io::stdout())), Ordering::Relaxed);
     ERR_HAS_COLORS.store(has(AutoStream::choice(&io::stderr())), Ordering::Relaxed);
-    // Texts shown side by side are styled by another crate.
+    // The crate `console` styles side-by-side texts and needs the same decision.
     console::set_colors_enabled(OUT_HAS_COLORS.load(Ordering::Relaxed));
 }
 
@@ -75,7 +74,7 @@ fn progress() -> Option<ProgressBar> {
     shown.as_ref().and_then(WeakProgressBar::upgrade).filter(|bar| !bar.is_finished())
 }
 
-/// Removes the progress line, if there is one.
+/// Removes the progress line, if shown.
 pub fn clear_progress() {
     if let Some(bar) = progress() {
         bar.finish_and_clear();
@@ -91,7 +90,7 @@ pub enum Kind {
     Note,
 }
 
-/// The start of messages that are not about the result alone.
+/// The prefix of messages that are not only about the result.
 const NAME: &str = "cento:";
 
 /// Writes a line to standard error, above the progress line.
@@ -112,7 +111,7 @@ pub fn say(kind: Kind, message: fmt::Arguments<'_>) {
         _ => line,
     };
     let write = || {
-        // If standard error is closed, there is nowhere to report that.
+        // With standard error closed, the failure cannot be reported anywhere.
         let _ = writeln!(io::stderr().lock(), "{line}");
     };
     match progress() {
@@ -121,7 +120,7 @@ pub fn say(kind: Kind, message: fmt::Arguments<'_>) {
     }
 }
 
-/// Writes a line about an error, or a result that is not whole, to standard error.
+/// Writes a line about an error or an incomplete result to standard error.
 macro_rules! tell {
     ($($arg:tt)*) => {
         $crate::terminal::say($crate::terminal::Kind::Error, format_args!($($arg)*))
@@ -137,8 +136,8 @@ macro_rules! note {
 }
 pub(super) use note;
 
-/// The noncharacters of Unicode, meant for use within a program, that enclose a name until its line
-/// is written. The worst that one in a text from outside can do is to make a line bold.
+/// Unicode noncharacters that enclose a name until the line is written. They are reserved for use
+/// within a program. In untrusted text, a noncharacter can at worst make a line bold.
 const NAME_BEGINS: char = '\u{fdd0}';
 const NAME_ENDS: char = '\u{fdd1}';
 
@@ -163,7 +162,7 @@ fn colored(line: &str) -> String {
 
 /// An output of lines for people.
 pub trait Lines: Write {
-    /// Writes a line.
+    /// Writes a complete line.
     fn line(&mut self, line: fmt::Arguments<'_>) -> io::Result<()> {
         let line = line.to_string();
         let line = printable(&line);

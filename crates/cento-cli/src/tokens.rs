@@ -1,8 +1,8 @@
-//! Reloading of the tokens of a service.
+//! Reloading of a service's tokens.
 //!
-//! Their file is read every second, and after SIGHUP. It is compared by its bytes: a secret of
-//! Kubernetes is replaced through links, and times of files are coarse. Tokens that cannot be read
-//! replace none.
+//! The token file is read every second, and after SIGHUP. Changes are detected by content:
+//! Kubernetes replaces a secret through links, and file times are coarse. An unreadable file leaves
+//! the tokens as they were.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,10 +16,10 @@ use cento_serve::Tokens;
 /// The time between two looks at the file.
 const INTERVAL: Duration = Duration::from_secs(1);
 
-/// Reads the tokens in a file, and its bytes.
+/// Reads the tokens in a file, and returns the file's content as well.
 ///
 /// # Errors
-/// When it cannot be read, or has an invalid line; with the number of the line.
+/// When the file cannot be read, or has an invalid line. The error has the number of the line.
 pub fn read(path: &Path) -> Result<(Tokens, Vec<u8>)> {
     let bytes = fs::read(path).map_err(|e| Error::io("read", path, e))?;
     let tokens = parse(path, &bytes)?;
@@ -27,8 +27,8 @@ pub fn read(path: &Path) -> Result<(Tokens, Vec<u8>)> {
     Ok((tokens, bytes))
 }
 
-/// Reports in the log that other users of the machine can read the tokens. They are not refused,
-/// as a key is: secrets of Kubernetes are readable by all unless told otherwise.
+/// Logs a warning if further users of the machine can read the tokens. Unlike a key, such a file is
+/// accepted, because secrets in Kubernetes are world-readable by default.
 #[cfg(unix)]
 fn tell_if_open(path: &Path) {
     use std::os::unix::fs::PermissionsExt;
@@ -49,8 +49,8 @@ fn parse(path: &Path, bytes: &[u8]) -> Result<Tokens> {
     Tokens::parse(text, &place)
 }
 
-/// Replaces `tokens` by those in the file at `path` when its bytes differ from `known`, and at each
-/// message of `asked`; ends when no sender of `asked` is left.
+/// Replaces `tokens` from the file at `path` when the content differs from `known`, and at each
+/// message of `asked`. Returns when every sender of `asked` is dropped.
 pub fn follow(path: PathBuf, tokens: Tokens, known: Vec<u8>, asked: Receiver<()>) {
     let look = move || {
         let mut known = Some(known);

@@ -1,11 +1,10 @@
-//! New files that a refused command leaves behind.
+//! Cleans up new files of a command that is refused before writing.
 
 use std::path::{Path, PathBuf};
 
 use super::outfile::{OutFile, is_stream};
 
-/// The name of a new file, which is removed unless it is kept: of a command that ends before it
-/// writes.
+/// The name of a new file. Dropping removes the file unless [`keep`](Self::keep) was called.
 pub struct UnwrittenFile(Option<PathBuf>);
 
 impl UnwrittenFile {
@@ -18,7 +17,6 @@ impl UnwrittenFile {
         Ok((out, UnwrittenFile(Some(path.to_owned()).filter(|path| !is_stream(path)))))
     }
 
-    /// Keeps it.
     pub fn keep(&mut self) {
         self.0 = None;
     }
@@ -27,7 +25,7 @@ impl UnwrittenFile {
 impl Drop for UnwrittenFile {
     fn drop(&mut self) {
         if let Some(path) = &self.0 {
-            // The error that ends the command is worse than a file that cannot be removed.
+            // The error that ends the command matters more than a file that cannot be removed.
             let _ = std::fs::remove_file(path);
         }
     }

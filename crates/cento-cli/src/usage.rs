@@ -1,7 +1,7 @@
 //! Advice about command lines that the parser refuses.
 //!
-//! The parser suggests names that are spelled alike. This module knows the verbs and options of
-//! other programs for the same work, and looks at paths in the place of a verb.
+//! The parser suggests names with similar spelling. This module knows the verbs and options of
+//! related programs, and recognizes a path in the place of a verb.
 
 use std::ffi::OsString;
 use std::num::{IntErrorKind, ParseFloatError, ParseIntError};
@@ -14,7 +14,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use cento::index::Index;
 use cento_api::suggest::nearest;
 
-/// Verbs that have moved, and the command lines that do their work.
+/// Verbs that have moved, and the command lines to use now.
 const MOVED: [(&str, &str); 14] = [
     ("analyze", "cento method analyze"),
     ("boilerplate", "cento method boilerplate"),
@@ -32,7 +32,7 @@ const MOVED: [(&str, &str); 14] = [
     ("web", "cento-web"),
 ];
 
-/// Verbs of other programs, and the command line for each group.
+/// Groups of verbs of related programs, and cento's command line for each group.
 const VERBS_OF_OTHERS: &[(&[&str], &str)] = &[
     (&["find", "query", "grep", "lookup", "match", "ask"], "cento search INDEX FILE"),
     (&["index", "import", "insert", "update", "ingest", "load", "build"], "cento add INDEX PATH"),
@@ -56,7 +56,7 @@ const VERBS_OF_OTHERS: &[(&[&str], &str)] = &[
     (&["formats", "schemes", "presets"], "cento info"),
 ];
 
-/// Options of other programs; the option of cento, which the verb must have; and how it is used.
+/// Options of related programs, cento's option, which the verb must have, and how to use it.
 const OPTIONS_OF_OTHERS: &[(&[&str], &str, &str)] = &[
     (&["--top", "--top-k", "--k", "-k", "--max", "--count", "--num"], "limit", "--limit N"),
     (
@@ -78,10 +78,10 @@ const OPTIONS_OF_OTHERS: &[(&[&str], &str, &str)] = &[
     (&["--column", "--field", "--text"], "text-field", "--text-field FIELD"),
 ];
 
-/// A command line, and the verb that it names.
+/// A command line, and the verb at its start.
 struct UsageLine<'a> {
     verb: &'a Command,
-    /// The names of the verb, after that of the program.
+    /// The words of the verb, without the program's name.
     names: Vec<&'a str>,
     /// The arguments after the verb.
     rest: &'a [OsString],
@@ -108,7 +108,6 @@ impl<'a> UsageLine<'a> {
         self.verb.get_arguments().any(|arg| arg.get_long() == Some(long))
     }
 
-    /// The verb as it is typed.
     fn typed(&self) -> String {
         ["cento"].iter().chain(&self.names).copied().collect::<Vec<_>>().join(" ")
     }
@@ -147,7 +146,7 @@ pub fn advised(error: clap::Error, command: &Command, given: &[OsString]) -> cla
 /// Replaces the suggestions of the parser.
 fn with_tip(mut error: clap::Error, tip: String) -> clap::Error {
     if error.get(ContextKind::SuggestedArg).is_some() {
-        // The usage is one with the option that the parser suggested.
+        // The usage shows the suggested option, which this advice replaces.
         error.remove(ContextKind::Usage);
     }
     for kind in [ContextKind::SuggestedSubcommand, ContextKind::SuggestedArg] {
@@ -181,14 +180,14 @@ fn verb(typed: &str) -> Option<String> {
     of_others.map(|(_, line)| format!("`{line}` does that"))
 }
 
-/// Returns the verb that is most like this one; the parser lists all that are a little alike.
+/// Returns only the most similar verb, while the parser lists every verb with some similarity.
 fn similar(typed: &str, command: &Command) -> Option<String> {
     let names = command.get_subcommands().map(Command::get_name);
     let meant = nearest(typed, names)?;
     Some(format!("did you mean `cento {meant}`? `cento help` lists all verbs"))
 }
 
-/// Returns what to type after a verb that has verbs of its own.
+/// Returns what to type after a verb that has verbs below.
 fn own(typed: &str, line: &UsageLine<'_>) -> Option<String> {
     let names = line.verb.get_subcommands().filter(|verb| !verb.is_hide_set());
     let names: Vec<&str> = names.map(Command::get_name).filter(|name| *name != "help").collect();
@@ -220,7 +219,7 @@ fn option(typed: &str, line: &UsageLine<'_>, is_similar: bool) -> Option<String>
     (!is_similar && typed.starts_with("--")).then(list)
 }
 
-/// Returns the missing argument, if the only one is no index.
+/// Returns the missing argument, if the only argument is not an index.
 fn missing(line: &UsageLine<'_>) -> Option<String> {
     if line.names[..] == ["decontaminate"] && !line.rest.is_empty() {
         let paths: Vec<_> = line.rest.iter().map(|path| path.to_string_lossy()).collect();

@@ -1,4 +1,4 @@
-//! `--wait`: how long a verb waits for an index that is being written.
+//! `--wait`: how long a verb waits for an index while a different process is writing.
 
 use std::time::Duration;
 
@@ -46,18 +46,18 @@ impl WaitArgs {
         lock_wait(self.wait, stop)
     }
 
-    /// Opens an index whose writers wait, until the process is stopped.
+    /// Opens an index whose writers wait for the lock until the process is stopped.
     ///
     /// # Errors
-    /// Those of [`key::open`].
+    /// Like [`key::open`].
     pub fn open(&self, path: impl AsRef<std::path::Path>) -> Result<Index> {
         self.open_until(path, Stop::new())
     }
 
-    /// Opens an index whose writers wait until `stop` is set.
+    /// Opens an index whose writers wait for the lock until `stop` is set.
     ///
     /// # Errors
-    /// Those of [`key::open`].
+    /// Like [`key::open`].
     pub fn open_until(&self, path: impl AsRef<std::path::Path>, stop: Stop) -> Result<Index> {
         Ok(key::open(path)?.with_lock_wait(self.lock_wait(stop)))
     }

@@ -18,17 +18,17 @@ pub struct LengthArgs {
 }
 
 impl LengthArgs {
-    /// Returns the limit.
+    /// Returns the maximum size in bytes.
     pub fn bytes_max(&self) -> usize {
         self.max_record_bytes.unwrap_or(SourceOptions::default().record_bytes_max)
     }
 }
 
-/// Reads the bytes of a file, or of standard input if it is named `-`.
+/// Reads a file completely; `-` is standard input.
 ///
 /// # Errors
-/// When it cannot be read, or is longer than `bytes_max`, which is noticed before all of it is in
-/// memory.
+/// When the file cannot be read, or is longer than `bytes_max`. Reading stops at the limit, so
+/// memory never holds a longer file.
 pub fn read(path: &Path, bytes_max: usize) -> cento::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let limit = (bytes_max as u64).saturating_add(1);

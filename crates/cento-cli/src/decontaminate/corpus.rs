@@ -1,4 +1,4 @@
-//! The second reading of a corpus, which writes it without the questions.
+//! The second reading of a corpus, which writes the corpus without the questions.
 
 use std::io::Write;
 use std::path::Path;
@@ -19,43 +19,43 @@ use cento_source::{Annotation, Selection, TableForm, TextField};
 /// What becomes of documents with questions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Treatment {
-    /// They are left out.
+    /// Contaminated documents are dropped.
     Drop,
     /// The passages with questions are cut out, and documents with fewer words left are left out.
     Cut {
         /// The least number of words, at least 1.
         min_left: usize,
     },
-    /// They are kept, and all documents have a verdict.
+    /// Every document is kept and gets a verdict.
     Annotate,
 }
 
-/// Where documents go.
+/// The destination of documents.
 pub enum Out {
-    /// Lines of a file; the rows of a table if it has a form.
+    /// A file of lines, or the rows of a table if a table form is given.
     Lines(Box<NewFile>, Option<TableForm>),
     /// Rows of Parquet files.
     Tables(Box<TableFiles>),
 }
 
-/// The number of documents for each result.
+/// Counts of documents by result.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OutcomeCounts {
-    /// Written, with or without all of their text.
+    /// Written, completely or in part.
     pub kept: u64,
-    /// Left out because questions occur in them.
+    /// Dropped because of questions in the text.
     pub dropped: u64,
-    /// Of those kept, the ones without some passages.
+    /// The part of `kept` that lost passages.
     pub cut: u64,
 }
 
-/// The corpus that is written.
+/// The corpus to write.
 pub struct Corpus<'a> {
     pub out: Out,
     pub treatment: Treatment,
     pub text_field: &'a TextField,
     pub benchmarks: &'a Benchmarks,
-    /// The words of questions that stay.
+    /// Common words of questions, which stay in the text.
     pub common: &'a CommonWords<'a>,
     pub scratch: Scratch,
     pub stop: &'a Stop,
@@ -64,7 +64,7 @@ pub struct Corpus<'a> {
     pub read: (u64, Digest),
 }
 
-/// The verdict on a document, as an annotation has it.
+/// The verdict on a document as written in the annotation.
 #[derive(Serialize)]
 struct VerdictNote<'a> {
     verdict: &'static str,
@@ -75,7 +75,7 @@ struct VerdictNote<'a> {
     question: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     share: Option<f64>,
-    /// The number of questions; each may have several passages.
+    /// The number of questions. A question may have several passages.
     #[serde(skip_serializing_if = "Option::is_none")]
     questions: Option<usize>,
     /// The bytes of their passages.
@@ -84,10 +84,10 @@ struct VerdictNote<'a> {
 }
 
 impl Corpus<'_> {
-    /// Writes what becomes of a document, which has these questions.
+    /// Writes a document as the options say, given the questions found in the first reading.
     ///
     /// # Errors
-    /// When it cannot be written, or the document is another than before.
+    /// When writing fails, or the document changed since the first reading.
     pub fn write(&mut self, document: &Document, found: Option<&WithQuestions>) -> Result<()> {
         let (count, digest) = self.read;
         let parts = [&digest.to_le_bytes()[..], document.id.as_bytes(), document.text.as_bytes()];
@@ -155,10 +155,10 @@ impl Corpus<'_> {
         }
     }
 
-    /// Completes the output, if the documents were those that had been searched.
+    /// Completes the output, if the documents equal the searched documents.
     ///
     /// # Errors
-    /// When it cannot be written, or the corpus was changed between the two readings.
+    /// When writing fails, or the corpus changed between the two readings.
     pub fn finish(self, searched: (u64, Digest)) -> Result<OutcomeCounts> {
         if self.read != searched {
             return Err(changed());
@@ -171,8 +171,7 @@ impl Corpus<'_> {
     }
 }
 
-/// Returns the verdict on a document where these questions occur, and which has common words of
-/// these.
+/// Returns the verdict on a document with these questions and these common words.
 fn verdict<'a>(
     benchmarks: &'a Benchmarks,
     own: &[&Finding],

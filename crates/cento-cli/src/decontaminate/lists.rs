@@ -19,14 +19,14 @@ use cento_report::Rows;
 use cento_report::{CellType, ParquetRows};
 use std::io::Write;
 
-/// A question that occurs in a document: a row of the list of documents.
+/// A question found in a document: a row of the list of documents.
 #[derive(Debug, Serialize)]
 pub struct DocumentRow<'a> {
     document: &'a str,
     benchmark: &'a str,
     question: &'a str,
-    /// Whether other documents have these words without the rest of the question, or it is a
-    /// common phrase: then it contaminates no document.
+    /// Whether further documents have these words without the remaining question, or the words are
+    /// a common phrase. Common words contaminate no document.
     common: bool,
     share: f64,
     /// The share of the question's own words.
@@ -34,7 +34,6 @@ pub struct DocumentRow<'a> {
     tokens: u32,
     /// The number of unrelated documents with these words.
     carriers: u64,
-    /// The words of the question that matched.
     matched: String,
     start: u32,
     end: u32,
@@ -66,7 +65,7 @@ pub const DOCUMENT_COLUMNS: &[&str] = &[
     "passage",
 ];
 
-/// A question: a row of the list of questions. The place is that of the strongest evidence.
+/// A question: a row of the list of questions. The place is where the evidence is strongest.
 #[derive(Debug, Serialize)]
 pub struct QuestionRow<'a> {
     benchmark: &'a str,
@@ -140,7 +139,7 @@ impl<'a> DocumentRow<'a> {
     }
 }
 
-/// Returns the words of a question that are in a document, with dots where others are left out.
+/// Returns the words of a question found in a document, with dots for omitted words.
 fn matched(finding: &Finding, question: &str) -> String {
     let parts =
         finding.of_question.iter().map(|&(start, end)| &question[start as usize..end as usize]);
@@ -171,7 +170,7 @@ impl<'a> QuestionRow<'a> {
     }
 }
 
-/// A list in a new file, whose form is that of its name.
+/// A list in a new file. The file name decides on the format.
 pub struct ListFile {
     form: ListForm,
     path: PathBuf,
@@ -188,10 +187,10 @@ fn is_parquet(path: &Path) -> bool {
     path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("parquet"))
 }
 
-/// Refuses a name that promises a form that is not written, or that is taken.
+/// Checks the file name before the run, so that a long run does not fail at the end.
 ///
 /// # Errors
-/// When it does, or is.
+/// When the name implies an unsupported format, or the file exists already.
 pub fn check_name(path: &Path) -> Result<()> {
     if !is_parquet(path) {
         promised(path, "JSON lines")?;
@@ -223,7 +222,7 @@ impl ListFile {
     /// Adds a row.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// When writing fails.
     pub fn write(&mut self, row: &impl Serialize) -> Result<()> {
         let written = match &mut self.form {
             ListForm::Lines(file) => terminal::json(row).and_then(|line| writeln!(file, "{line}")),
@@ -234,10 +233,10 @@ impl ListFile {
         written.map_err(|error| Error::io("write", &self.path, error))
     }
 
-    /// Makes the list complete, and gives it its name.
+    /// Completes the list, and gives the file its final name.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// When writing fails.
     pub fn finish(self) -> Result<()> {
         let failed = |error: io::Error| Error::io("write", &self.path, error);
         match self.form {
@@ -254,7 +253,7 @@ impl ListFile {
     }
 }
 
-/// Returns the type of a column, which is that of its field in the rows.
+/// Returns the type of a column: the type of the field in the rows.
 #[cfg(feature = "parquet")]
 fn cell_type(column: &str) -> CellType {
     match column {

@@ -1,4 +1,4 @@
-//! `cento decontaminate`
+//! `cento decontaminate` finds and removes benchmark questions in a corpus.
 
 mod corpus;
 mod lists;
@@ -136,31 +136,28 @@ pub struct Decontaminate {
     tables: Vec<TableInput>,
 }
 
-/// The inputs that were not searched.
+/// Counts of the files and records that were not searched.
 #[derive(Debug, Default, Serialize)]
 struct UnsearchedInputs {
-    /// The bytes of text that were searched.
+    /// Size of the searched texts.
     bytes: u64,
-    /// Documents without a word.
     empty: u64,
-    /// Files that were left out.
+    /// Skipped files, including `skipped_by_name`.
     skipped: u64,
-    /// Of these, files left out by their names, such as hidden ones.
+    /// The part of `skipped` that was skipped by file name, such as hidden files.
     skipped_by_name: u64,
-    /// Records that are not documents, and files that could not be read.
+    /// Records that are not documents, and unreadable files.
     failed: u64,
 }
 
 /// The numbers of documents by their verdicts.
 #[derive(Debug, Clone, Copy, Default, Serialize)]
 struct Verdicts {
-    /// Those where questions occur.
     contaminated_documents: u64,
-    /// Those that only have words of questions that other documents have without the questions.
+    /// Documents that only have common words: words of a question that occur elsewhere without it.
     documents_with_common_words: u64,
 }
 
-/// The summary as JSON.
 #[derive(Serialize)]
 struct DecontaminateSummary<'a> {
     #[serde(flatten)]
@@ -261,7 +258,7 @@ impl Decontaminate {
         self.out.as_deref().is_some_and(tables::is_dir)
     }
 
-    /// Refuses outputs whose names promise another form than is written, or that are there already.
+    /// Refuses outputs that exist, and output names that imply a format other than the written one.
     fn check_names(&self) -> cento::Result<()> {
         for list in [&self.documents, &self.questions].into_iter().flatten() {
             lists::check_name(list)?;
@@ -285,15 +282,15 @@ impl Decontaminate {
         self.annotate.then_some(Annotation::Decontaminate)
     }
 
-    /// Finds the Parquet files to copy, if the output is a directory; returns the files left out of
-    /// the inputs. The files found are then the inputs, as if each had been named.
+    /// With a directory as output, finds the Parquet files to copy and makes them the inputs, as if
+    /// the user had given each file. Returns the skipped files.
     fn find_tables(&mut self) -> cento::Result<Vec<(String, &'static str)>> {
         if !self.writes_tables() {
             return Ok(Vec::new());
         }
         let Tree { files, left_out } = Tree::of(&self.paths, &self.source())?;
         self.paths = files.iter().map(|file| file.path.clone()).collect();
-        // The filter has done its work.
+        // The filter has been applied to the list of files.
         self.filter = FilterArgs::default();
         self.tables = files;
         Ok(left_out)
@@ -342,7 +339,7 @@ impl Decontaminate {
         Ok(Arc::new(Benchmarks::new(read, &self.options, stop)?))
     }
 
-    /// Reads the corpus, and finds the questions in its documents.
+    /// Reads the corpus and finds the questions in the documents.
     fn search(
         &self,
         benchmarks: &Arc<Benchmarks>,
@@ -390,7 +387,7 @@ impl Decontaminate {
         Ok(found)
     }
 
-    /// Reads the corpus again, and writes it as the options say.
+    /// Reads the corpus a second time and writes it as requested.
     fn write(
         &self,
         out: &Path,
@@ -454,7 +451,7 @@ impl Decontaminate {
         corpus.finish(searched)
     }
 
-    /// Writes the lists that are requested; returns the verdicts on the documents.
+    /// Writes the requested lists, and returns the verdicts on the documents.
     fn write_lists(
         &self,
         benchmarks: &Benchmarks,
@@ -525,7 +522,7 @@ impl Decontaminate {
 }
 
 impl FirstPass {
-    /// Notes a file that was left out.
+    /// Records a skipped file, with place and reason.
     fn skip(&mut self, place: &str, why: &'static str) {
         self.inputs.skipped += 1;
         self.inputs.skipped_by_name += u64::from(is_by_name(why));

@@ -12,13 +12,13 @@ use cento_collections::decontaminate::{CommonWords, Finding};
 /// A document where questions occur.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct WithQuestions {
-    /// Its number among the documents.
+    /// The position of the document in the corpus.
     pub number: u64,
-    /// Its id.
+    /// The id of the document.
     pub id: String,
-    /// The questions.
+    /// The questions found in the document.
     pub findings: Vec<Finding>,
-    /// The text of each passage, or the beginning of a long one.
+    /// The text of each passage, truncated to `PASSAGE_BYTES_MAX`.
     pub passages: Vec<String>,
 }
 
@@ -29,7 +29,7 @@ impl WithQuestions {
     }
 }
 
-/// The maximum number of bytes that are shown of a passage.
+/// Maximum number of bytes to show of a passage.
 const PASSAGE_BYTES_MAX: usize = 2000;
 
 /// A file of documents with questions, in their order.
@@ -43,18 +43,18 @@ fn failed(error: impl Into<io::Error>) -> Error {
 }
 
 impl Spool {
-    /// Begins an empty file, which disappears with the run.
+    /// Creates an empty temporary file, which is removed at the end of the run.
     ///
     /// # Errors
-    /// When it cannot be created.
+    /// When the file cannot be created.
     pub fn new() -> Result<Spool> {
         Ok(Spool { out: BufWriter::new(tempfile::tempfile().map_err(failed)?) })
     }
 
-    /// Adds a document.
+    /// Appends a document.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// When writing fails.
     pub fn add(&mut self, number: u64, document: &Document, findings: Vec<Finding>) -> Result<()> {
         let text = &document.text;
         let passage = |finding: &Finding| {

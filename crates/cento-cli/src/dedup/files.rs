@@ -27,16 +27,16 @@ enum KeptOutput {
     Tables(Box<TableFiles>),
 }
 
-/// The outputs, and a summary of the documents written to them.
+/// The outputs, and a summary of the written documents.
 pub struct Files {
     out: KeptOutput,
-    /// `None` for standard error.
+    /// `None` writes to standard error.
     dropped: Option<OutFile>,
-    /// The files that were not there before the run, until it begins.
+    /// The files that this run created. Empty after the run has begun.
     created: Vec<UnwrittenFile>,
     /// The field of a record with the text.
     text_field: TextField,
-    /// The number of documents for each result.
+    /// Counts of documents by result.
     pub summary: VerdictCounts,
     omissions: Omissions,
 }
@@ -52,9 +52,9 @@ struct DroppedLine<'a> {
 /// A line about an item that is not a document.
 #[derive(Serialize)]
 struct NoDocument<'a> {
-    /// The file, and the record in it.
+    /// The file, and the position of the record.
     place: &'a str,
-    /// `failed` if it was refused, `left_out` if it is not text.
+    /// `failed` for refused input, `left_out` for input that is not text.
     verdict: &'a str,
     reason: &'a str,
 }
@@ -62,8 +62,8 @@ struct NoDocument<'a> {
 /// The note of a commit about the outputs.
 #[derive(Serialize, Deserialize)]
 struct OutputsNote {
-    /// The lengths of both files. Where Parquet files are written, the first is the length of the
-    /// selection of the current one, and `table` is its number.
+    /// The lengths of both files. For Parquet output, `out` is the length of the current selection,
+    /// and `table` is the number of the input.
     out: u64,
     dropped: u64,
     #[serde(default)]
@@ -72,10 +72,10 @@ struct OutputsNote {
 }
 
 impl Files {
-    /// Opens the outputs, at the positions in the note of the last commit if there is one.
+    /// Opens the outputs, at the positions noted by the last commit, if any.
     ///
     /// # Errors
-    /// When they cannot be opened, or are there already.
+    /// When a file cannot be opened, or exists already.
     pub fn open(args: &Dedup, note: &Value) -> cento::Result<Files> {
         let note: Option<OutputsNote> = serde_json::from_value(note.clone()).ok();
         if note.is_none() {
@@ -130,7 +130,7 @@ impl Files {
             Event::Skipped { place, why } => {
                 self.summary.skipped += 1;
                 self.summary.skipped_by_name += u64::from(is_by_name(why));
-                // Who leaves files out by a pattern knows them; there may be thousands.
+                // Users know the files that their own patterns skip, and there may be thousands.
                 if !is_by_pattern(why) {
                     let verdict = "left_out";
                     self.dropped_line(&NoDocument { place: &place, verdict, reason: why })?;
@@ -165,17 +165,17 @@ impl Files {
                     note!("{said}");
                 }
             }
-            // `note` is called for it.
+            // `note` handles this event.
             Event::Committing => {}
             other => return Err(Error::internal("dedup", format!("{other:?} is unknown"))),
         }
         Ok(())
     }
 
-    /// Makes both files durable, and returns the note of the commit.
+    /// Makes both files durable, and returns the note for the commit.
     ///
     /// # Errors
-    /// When they cannot be written.
+    /// When writing or syncing fails.
     pub fn note(&mut self) -> cento::Result<Value> {
         let ((table, out), dropped) = self.sync()?;
         self.created.iter_mut().for_each(UnwrittenFile::keep);
@@ -183,7 +183,7 @@ impl Files {
         Ok(serde_json::to_value(own).expect("numbers are JSON"))
     }
 
-    /// Adds to the file of dropped documents, if there is one, something that messages tell in any
+    /// Adds a line to the file of dropped documents, if requested. Messages report the item in any
     /// case.
     fn dropped_line(&mut self, line: &NoDocument<'_>) -> cento::Result<()> {
         let Some(dropped) = &mut self.dropped else { return Ok(()) };
@@ -191,7 +191,7 @@ impl Files {
             .map_err(|e| dropped.failed(e))
     }
 
-    /// Makes both files durable; gives their lengths, of the first with the number of the input.
+    /// Makes both files durable. Returns the lengths, the first with the number of the input.
     fn sync(&mut self) -> cento::Result<((usize, u64), u64)> {
         let out = match &mut self.out {
             KeptOutput::Lines(out, _) => (0, out.sync().map_err(|e| out.failed(e))?),
@@ -211,7 +211,7 @@ impl Files {
         let is_kept = verdict.is_kept();
         let is_cut = is_kept && !verdict.cut().is_empty();
         summary.cut += u64::from(is_cut);
-        // A document that is kept unchanged needs no line.
+        // An unchanged kept document needs no line.
         let mut is_listed = !is_kept || is_cut;
         match verdict {
             Verdict::Kept { kept_as, replaces, .. } => {
@@ -277,7 +277,7 @@ impl Files {
     /// Completes the outputs.
     ///
     /// # Errors
-    /// When they cannot be written.
+    /// When writing or syncing fails.
     pub fn finish(mut self) -> cento::Result<(VerdictCounts, NotRead)> {
         self.sync()?;
         self.created.iter_mut().for_each(UnwrittenFile::keep);

@@ -1,4 +1,4 @@
-//! `cento dedup`
+//! `cento dedup` writes a corpus without duplicates.
 
 mod files;
 pub mod record;
@@ -149,7 +149,7 @@ struct DedupConfigArgs {
 /// The index of a run.
 enum RunIndex {
     Opened(Index),
-    /// It is to be created, when nothing is left to refuse.
+    /// An index to create once every check of the options and inputs has passed.
     Planned(Box<Config>),
 }
 
@@ -162,12 +162,11 @@ impl RunIndex {
     }
 }
 
-/// The summary as JSON.
 #[derive(Serialize)]
 struct DedupReport<'a> {
     #[serde(flatten)]
     summary: &'a VerdictCounts,
-    /// The defaults of the preset of the index that decided.
+    /// The preset's defaults that affected the result.
     #[serde(skip_serializing_if = "Option::is_none")]
     defaults: Option<PresetDefaults>,
     /// The files not read since the run began or was resumed.
@@ -210,7 +209,7 @@ impl Dedup {
         let own = self.open_or_plan(&path, &against, &stop)?;
         // A refused run leaves no file and no index.
         dedup::check_against((own.config(), self.index.as_deref()), &against, &self.options)?;
-        // The texts of a temporary index are at hand, though it does not store them.
+        // A temporary index does not store texts, but the run has the texts at hand.
         let config = own.config().clone();
         let config = if temporary.is_some() { config.with_text(true)? } else { config };
         let boilerplate = read(&boilerplate_paths, &config)?.map(Arc::new);
@@ -229,7 +228,7 @@ impl Dedup {
         }
         let source = metered(&self.paths, self.stored_source());
         let spinner = Spinner::reading(&source);
-        // A run that was interrupted after its end has nothing left to do.
+        // The earlier run was interrupted after finishing, so nothing is left to do.
         let mut defaults = None;
         let end = match is_done {
             true => Ok(()),
@@ -276,7 +275,8 @@ impl Dedup {
         let keeps_places = self.writes_tables();
         let filter = self.filter.filter().expect("each pattern was checked");
         let options = self.source.options_within(self.memory()).expect("it was checked");
-        // Fields decide by the record itself, which is written as it was; an index keeps them.
+        // Without an index, the record is written unchanged and fields only decide. An index stores
+        // fields.
         let meta_fields = match self.index {
             Some(_) => options.meta_fields,
             None => options.meta_fields.or_object(),
@@ -291,7 +291,7 @@ impl Dedup {
         }
     }
 
-    /// Returns the options of reading documents that an index stores, which loses fields of them.
+    /// Returns the options for reading documents into an index, which does not keep every field.
     fn stored_source(&self) -> SourceOptions {
         match self.index {
             Some(_) => SourceArgs::counting_fields(self.source()),
@@ -299,7 +299,6 @@ impl Dedup {
         }
     }
 
-    /// Shows the summary.
     fn tell(
         &self,
         summary: &VerdictCounts,
@@ -321,15 +320,15 @@ impl Dedup {
         Ok(())
     }
 
-    /// Finds the Parquet files to copy, if the output is a directory; returns the files left out of
-    /// the inputs. The files found are then the inputs, as if each had been named.
+    /// With a directory as output, finds the Parquet files to copy and makes them the inputs, as if
+    /// the user had given each file. Returns the skipped files.
     fn find_tables(&mut self) -> cento::Result<Vec<(String, &'static str)>> {
         if !self.writes_tables() {
             return Ok(Vec::new());
         }
         let Tree { files, left_out } = Tree::of(&self.paths, &self.source())?;
         self.paths = files.iter().map(|file| file.path.clone()).collect();
-        // The filter has done its work.
+        // The filter has been applied to the list of files.
         self.filter = FilterArgs::default();
         self.tables = files;
         Ok(left_out)
@@ -345,7 +344,7 @@ impl Dedup {
         self.out.as_deref().is_some_and(tables::is_dir)
     }
 
-    /// Writes the events of a run, until its end.
+    /// Writes the events of a run until the run ends.
     fn write(
         &self,
         run: &mut dedup::Dedup<impl Iterator<Item = cento::Result<Record>>>,
@@ -357,7 +356,7 @@ impl Dedup {
             match event? {
                 Event::Committing => {
                     run.set_note(files.note()?);
-                    // Before the commit, once both files are durable.
+                    // Reached before the commit, when both files are durable.
                     at_commit.reached();
                 }
                 event => {
@@ -393,7 +392,8 @@ impl Dedup {
         if Index::exists(path) {
             let index = given.opened(path, (no_text, None), &self.paths, &self.source())?;
             let index = index.with_lock_wait(self.wait.lock_wait(stop.clone()));
-            // Before anything of it is read: another run that is at work looks interrupted.
+            // Takes the writer's lock before reading the index, because a run that is still active
+            // looks like an interrupted run.
             drop(index.writer(WriterOptions::default().memory_bytes(0usize).merge(false))?);
             return Ok(RunIndex::Opened(index));
         }
@@ -404,8 +404,8 @@ impl Dedup {
         Ok(RunIndex::Planned(Box::new(config)))
     }
 
-    /// Refuses outputs whose names promise another form than is written, and copies of tables in
-    /// another order.
+    /// Refuses output names that imply a format other than the written one, and copies of tables in
+    /// a different order.
     fn check_names(&self) -> cento::Result<()> {
         let sorts = self.options.prefer.as_ref().is_some_and(|prefer| *prefer != Prefer::None);
         if self.index.is_some() && self.options.prefer == Some(Prefer::None) {
@@ -424,7 +424,7 @@ impl Dedup {
         self.table_form().map(|_| ())
     }
 
-    /// Returns the form of the table that is written, if the name of the output promises one.
+    /// Returns the table format, if the output's name implies a table.
     fn table_form(&self) -> cento::Result<Option<TableForm>> {
         let Some(out) = self.out.as_deref().filter(|_| !self.writes_tables()) else {
             return Ok(None);
@@ -438,14 +438,15 @@ impl Dedup {
         check_apart(&self.paths, written.into_iter().flatten().map(PathBuf::as_path))
     }
 
-    /// Returns a number that identifies what will be written.
+    /// Returns a number that identifies the output, so that only an equal run resumes it.
     fn identify(
         &self,
         config: &Config,
         against: &[Searcher],
         boilerplate: Option<&Boilerplate>,
     ) -> u64 {
-        // Threads and memory change nothing, nor does whether it stops at a bad record.
+        // Left out of the number: threads, memory and stopping at a bad record do not change the
+        // output.
         let SourceOptions {
             id_field,
             text_field,
@@ -529,7 +530,7 @@ impl Dedup {
             (None, true) if !self.writes_tables() && self.out.as_deref().is_some_and(is_taken) => {
                 refused(Reason::Unsuitable, "there is no interrupted run to resume; omit --resume")
             }
-            // Or a run was interrupted before it had begun.
+            // No earlier run, or a run interrupted before the first checkpoint.
             _ => Ok(Progress { run, ..Progress::default() }),
         }
     }

@@ -11,12 +11,12 @@ use cento::{Error, Part, PartText, Result};
 use cento_api::part::exchanged_parts;
 use cento_source::{Annotation, Selection, TableForm, TextField, has_field};
 
-/// Writes a value as JSON; its members have names for keys.
+/// Writes a value as JSON. The keys of the value must be strings.
 pub fn json(value: &impl Serialize) -> String {
     serde_json::to_string(value).expect("it has names for keys only")
 }
 
-/// Returns the record of a document, as it was read.
+/// Returns the record of a document as read, or a new record.
 pub fn record(document: &Document) -> Cow<'_, str> {
     match &document.record {
         Some(record) => (&**record).into(),
@@ -24,8 +24,7 @@ pub fn record(document: &Document) -> Cow<'_, str> {
     }
 }
 
-/// Makes the record of a document that was read from another source than a record, with this text
-/// and these parts of it.
+/// Makes the record of a document whose source is not a record, with this text and these parts.
 fn written(document: &Document, text: &str, parts: &[Part]) -> String {
     let Document { id, meta, .. } = document;
     match parts.is_empty() {
@@ -34,8 +33,8 @@ fn written(document: &Document, text: &str, parts: &[Part]) -> String {
     }
 }
 
-/// A record that is made here. Not a JSON object of `serde_json`, whose members are in one order or
-/// another with the features of a build.
+/// A record written by cento. A struct keeps the order of members, while the order in `serde_json`
+/// objects depends on the features of the build.
 #[derive(Serialize)]
 struct KeptRecord<'a> {
     id: &'a str,
@@ -44,7 +43,7 @@ struct KeptRecord<'a> {
     text: &'a str,
 }
 
-/// A record that is made here, of a document with parts.
+/// A record written by cento for a document with parts.
 #[derive(Serialize)]
 struct RecordOfParts<'a> {
     id: &'a str,
@@ -53,11 +52,11 @@ struct RecordOfParts<'a> {
     parts: Vec<PartText>,
 }
 
-/// Returns the record with another text in this field, or with these parts of it; all else is as it
-/// was read.
+/// Returns the record with a different text in this field, or different parts. Everything else is
+/// copied byte for byte.
 ///
 /// # Errors
-/// When the text is not one string of the record, so that there is no place for the other text.
+/// When the text is not a single string of the record, so the new text has no place.
 pub fn with_text(
     document: &Document,
     (text, parts): (&str, &[Part]),
@@ -76,10 +75,10 @@ pub fn with_text(
     })
 }
 
-/// Writes a record: as it is, or as the row of a table.
+/// Writes a record unchanged, or as the row of a table.
 ///
 /// # Errors
-/// When it cannot be written.
+/// When writing fails.
 pub fn write_record(
     out: &mut impl Write,
     form: Option<&TableForm>,
@@ -91,8 +90,8 @@ pub fn write_record(
     }
 }
 
-/// Returns what becomes of the row of a Parquet file that is copied: it has an annotation, or
-/// another text, or stays or not.
+/// Returns the decision on a row of a copied Parquet file: annotate, replace the text, keep or
+/// drop.
 pub fn selection<'a>(
     annotation: Option<&'a str>,
     text: Option<&'a str>,
@@ -106,10 +105,10 @@ pub fn selection<'a>(
     }
 }
 
-/// Returns the record with an annotation as one more member.
+/// Returns the record with the annotation as an additional member.
 ///
 /// # Errors
-/// When it has a member of that name: JSON with two of one name has one of them for most readers.
+/// When the record has a member of this name: most readers keep only one of two equal names.
 pub fn annotated(
     document: &Document,
     annotation: Annotation,

@@ -1,8 +1,8 @@
-//! Copies of Parquet files with the rows that are kept.
+//! Copies of Parquet files with only the kept rows.
 //!
-//! The decision on each row of an input is written to a file beside the copy, its selection. When
-//! the run has come to the end of the input, another process copies the rows that are kept, while
-//! the run goes on with the next one.
+//! The decisions on the rows of an input go to a file beside the copy, called the selection. At the
+//! end of the input, a separate process copies the kept rows while the run continues with the next
+//! input.
 
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -15,47 +15,46 @@ use tempfile::NamedTempFile;
 use super::tree::TableInput;
 use crate::outfile::OutFile;
 
-/// The copies of some Parquet files in a directory.
+/// Copies of Parquet files in an output directory.
 pub struct TableFiles {
     tables: Tables,
     dir: PathBuf,
     text_field: String,
-    /// If there is one, each row is kept, and has an annotation.
+    /// With an annotation, every row is kept and annotated.
     annotation: Option<Annotation>,
     inputs: Vec<TableInput>,
     /// The number of the input whose rows are being decided upon.
     current: usize,
-    /// The decisions on its rows.
+    /// The selection of the current input.
     selection: Selecting,
-    /// The copy of the one before.
+    /// The unfinished copy of the previous input.
     copying: Option<(Copying, NamedTempFile, PathBuf)>,
-    /// Selections of the inputs from here to the current one are still there: a run that is resumed
-    /// may need them.
+    /// The first input whose selection still exists. A resumed run may need every selection from
+    /// here to the current input.
     selected: usize,
-    /// The current one at the last commit.
+    /// The current input at the last commit.
     committed: usize,
-    /// The run can be resumed if it is interrupted.
+    /// Whether an interrupted run can be resumed.
     is_resumable: bool,
 }
 
-/// A selection that is being written.
 struct Selecting {
     file: OutFile,
-    /// The number of its lines.
+    /// Rows decided so far, one line each.
     rows: u64,
 }
 
-/// Returns whether this output is a directory with a copy of each input.
+/// Returns whether the output is a directory that gets a copy of each input.
 pub fn is_dir(out: &Path) -> bool {
     out.is_dir() || out.to_string_lossy().ends_with(['/', std::path::MAIN_SEPARATOR])
 }
 
 impl TableFiles {
-    /// Opens the outputs of a run that begins, or of one that was interrupted in the input `at.0`,
-    /// after `at.1` bytes of its selection.
+    /// Opens the outputs of a new run, or of a run that was interrupted in the input `at.0` after
+    /// `at.1` bytes of the selection.
     ///
     /// # Errors
-    /// When a directory cannot be created, or a copy is there already.
+    /// When a directory cannot be created, or a copy exists already.
     pub fn open(
         tables: Option<Tables>,
         dir: &Path,
@@ -150,7 +149,7 @@ impl TableFiles {
         self.current += 1;
         if let Some(next) = self.inputs.get(self.current) {
             let path = selection_of(&self.dir, next)?;
-            // An existing file is from a run that was interrupted before this one.
+            // An existing file belongs to an earlier, interrupted run.
             let file = match path.exists() {
                 true => OutFile::resume(&path, 0)?,
                 false => OutFile::create(&path)?,
@@ -160,7 +159,7 @@ impl TableFiles {
         Ok(())
     }
 
-    /// Waits until the copy that is being made has its name for good.
+    /// Waits until the copy in progress has its durable name.
     fn end_copying(&mut self) -> Result<()> {
         let Some((copying, new, target)) = self.copying.take() else { return Ok(()) };
         copying.finish()?;
@@ -169,11 +168,11 @@ impl TableFiles {
         replace::sync_name(&target).map_err(failed)
     }
 
-    /// Makes everything written durable. Returns the number of the current input, and the length of
-    /// its selection.
+    /// Makes everything written durable. Returns the number of the current input and the length of
+    /// the current selection.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// When a file cannot be written.
     pub fn sync(&mut self) -> Result<(usize, u64)> {
         self.end_copying()?;
         let file = &mut self.selection.file;
@@ -195,7 +194,7 @@ impl TableFiles {
         self.remove_selections(self.inputs.len())
     }
 
-    /// Removes the selections of inputs before this one.
+    /// Removes the selections of the inputs before `end`.
     fn remove_selections(&mut self, end: usize) -> Result<()> {
         while self.selected < end {
             let path = selection_of(&self.dir, &self.inputs[self.selected])?;
@@ -213,7 +212,7 @@ impl TableFiles {
 impl Drop for TableFiles {
     fn drop(&mut self) {
         if !self.is_resumable {
-            // Nothing more can be done about a file that cannot be removed.
+            // Removal is best effort: `drop` cannot report an error.
             let _ = self.remove_selections((self.current + 1).min(self.inputs.len()));
         }
     }
@@ -230,8 +229,8 @@ fn check_new(dir: &Path, inputs: &[TableInput]) -> Result<()> {
     Ok(())
 }
 
-/// Creates the file that becomes the copy at `target`: with its own name, so that a run that is
-/// resumed removes the file of one that was killed.
+/// Creates the temporary file for the copy at `target`. The name is derived from `target`, so that
+/// a resumed run finds and removes the file of a killed run.
 fn unfinished(target: &Path) -> io::Result<NamedTempFile> {
     let dir = target.parent().unwrap_or(Path::new("."));
     let name = format!(".{}.part", target.file_name().unwrap_or_default().display());
@@ -241,13 +240,13 @@ fn unfinished(target: &Path) -> io::Result<NamedTempFile> {
     }
     let mut builder = tempfile::Builder::new();
     builder.prefix(&name).rand_bytes(0);
-    // As any file that the user creates: what the mask leaves.
+    // Temporary files are private by default. The copy gets the permissions that the umask leaves.
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
     builder.tempfile_in(dir)
 }
 
-/// Returns the selection of an input, beside its copy, in a directory that is there.
+/// Returns the path of an input's selection, beside the copy, and creates the directory.
 fn selection_of(dir: &Path, input: &TableInput) -> Result<PathBuf> {
     let copy = dir.join(&input.copy);
     let dir = copy.parent().unwrap_or(dir);

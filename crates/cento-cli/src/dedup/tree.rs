@@ -7,40 +7,42 @@ use std::sync::Arc;
 use cento::{Error, Result};
 use cento_source::{FileBelow, ReadError, SourceOptions, files_below, is_parquet, place_of};
 
-/// A Parquet file, and where its copy is in the output.
+/// A Parquet file, and the place of its copy in the output.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TableInput {
-    /// The file.
+    /// The path of the file to copy.
     pub path: PathBuf,
-    /// Its name in the places of its rows.
+    /// The file's name in the places of rows, as messages and ids show it.
     pub place: Arc<str>,
     /// The copy, below the directory of the output.
     pub copy: PathBuf,
 }
 
-/// The files of some inputs.
+/// The Parquet files below the inputs.
 #[derive(Debug, Default)]
 pub struct Tree {
-    /// In the order of the inputs, those of a directory in the order of their paths.
+    /// In the order of the inputs, and of paths within a directory.
     pub files: Vec<TableInput>,
-    /// The files of directories that are left out, with the reasons.
+    /// Skipped files of directories, with the reasons.
     pub left_out: Vec<(String, &'static str)>,
 }
 
 /// The reason why a file is not copied.
 const NO_TABLE: &str = "it is no Parquet file, and only those are copied";
 
-/// The reason why a file of Spark and others is not copied.
+/// Why `_metadata` and `_common_metadata`, which Spark writes, are not copied.
 const DESCRIPTION: &str = "it describes the other files, and has no rows of its own";
 const DESCRIPTIONS: [&str; 2] = ["_metadata", "_common_metadata"];
 
 impl Tree {
-    /// Finds the files of these inputs: the copy of a file of a directory is where the file is
-    /// below that, and that of a file below the last directory that is no `key=value`. If two would
-    /// be one file, all are where they are below the directory that has all of them.
+    /// Finds the files of these inputs. The copy of a file keeps the path below the input
+    /// directory. The copy of a single file keeps the path below the last directory that is not
+    /// `key=value`. If two copies would collide, every copy keeps the path below the common
+    /// directory.
     ///
     /// # Errors
-    /// When an input is not a Parquet file, or a directory without one, or is given twice.
+    /// When an input is neither a Parquet file nor a directory with Parquet files, or is given
+    /// twice.
     pub fn of(inputs: &[PathBuf], options: &SourceOptions) -> Result<Tree> {
         let mut tree = Tree::default();
         for input in inputs {
@@ -95,7 +97,7 @@ impl Tree {
         self.files.push(TableInput { path, place, copy });
     }
 
-    /// Gives each file a copy of its own.
+    /// Gives each file a different path of the copy.
     fn part(&mut self) -> Result<()> {
         let mut copies = HashSet::new();
         if self.files.iter().all(|file| copies.insert(&file.copy)) {
@@ -117,14 +119,14 @@ impl Tree {
     }
 }
 
-/// Returns the path of a file from the root, with its own name even if it is a link.
+/// Returns the absolute path of a file, without resolving the last link.
 fn absolute(path: &Path) -> Result<PathBuf> {
     let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let dir = dir.canonicalize().map_err(|e| Error::io("read", path, e))?;
     Ok(path.file_name().map_or_else(|| dir.clone(), |name| dir.join(name)))
 }
 
-/// Returns the name of a file, with the `key=value` directories above it.
+/// Returns the name of a file, with the `key=value` directories above.
 fn below_partitions(path: &Path) -> PathBuf {
     let is_partition = |part: &Component<'_>| match part {
         Component::Normal(name) => name.to_string_lossy().contains('='),

@@ -1,18 +1,18 @@
-//! The number of documents for each result of a run.
+//! Counts of documents by the result of a run.
 
 use serde::{Deserialize, Serialize};
 
 use crate::output::{self, count};
 use cento_api::whole::is_zero;
 
-/// The number of documents for each result.
+/// Counts of documents by result.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct VerdictCounts {
     pub kept: u64,
-    /// Of these, those that an index has already under their ids, with the same texts.
+    /// The part of `kept` that an index has already, with equal id and text.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub unchanged: u64,
-    /// Of these, those that took the place of old versions in the index.
+    /// The part of `kept` that replaced an old version in the index.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub replaced: u64,
     pub exact: u64,
@@ -21,19 +21,19 @@ pub struct VerdictCounts {
     /// The number of near and contained documents whose texts were not compared.
     #[serde(default)]
     pub estimated: u64,
-    /// Dropped because passages of other documents contain all of it.
+    /// Dropped because passages of further documents cover the whole text.
     pub passages: u64,
-    /// Dropped because an index refuses them: they were withdrawn, or are copies.
+    /// Dropped because an index refuses withdrawn texts and copies of withdrawn texts.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub withdrawn: u64,
-    /// Kept without some passages.
+    /// Kept, but with passages removed.
     pub cut: u64,
     pub skipped: u64,
-    /// Of these, files left out by their names, such as hidden ones.
+    /// The part of `skipped` that was skipped by file name, such as hidden files.
     #[serde(default)]
     pub skipped_by_name: u64,
     pub failed: u64,
-    /// Of these, files that could not be read, or not to their ends.
+    /// The part of `failed` that is files which could not be read completely.
     #[serde(default)]
     pub unread: u64,
     /// Documents without a token.

@@ -1,4 +1,4 @@
-//! `cento demo`
+//! `cento demo` shows what cento finds in files of the user.
 
 mod files;
 mod next;
@@ -61,16 +61,15 @@ pub struct Demo {
 /// Documents whose near-duplicates are looked for.
 const SAMPLE_DOCUMENTS: usize = 3000;
 
-/// Pairs that are shown.
 const PAIRS_SHOWN: usize = 6;
 
-/// Minimum number of fingerprints that both files of a pair have: about fifty words.
+/// Minimum number of fingerprints that a pair shares: about fifty words.
 const OVERLAP_MIN: u32 = 8;
 
-/// The length of the passage that is shown with its changes.
+/// Range of lengths, in tokens, of the passage to show with its changes.
 const EDITED_TOKENS: Range<u32> = 30..120;
 
-/// Words of the passage that is searched for.
+/// Length in words of the passage to search for.
 const PASSAGE_WORDS: usize = 60;
 
 impl Demo {
@@ -126,7 +125,7 @@ impl Demo {
         Ok(VerbOutcome::Found)
     }
 
-    /// Compares the files at a path by the verb for it.
+    /// Compares the files below `dir` by running `cento pairs`.
     fn run_pairs(&self, dir: &Path) -> Result {
         check_there([&dir.to_owned()])?;
         let report = new_report(b"")?;
@@ -162,7 +161,7 @@ impl Demo {
     }
 }
 
-/// Returns the directory of the sources that Cargo has downloaded.
+/// Returns the directory of sources that Cargo downloaded, if it exists.
 fn cargo_sources() -> Option<PathBuf> {
     let home = std::env::var_os("CARGO_HOME").map(PathBuf::from).or_else(|| {
         let home = std::env::var_os("HOME").or_else(|| std::env::var_os("USERPROFILE"))?;
@@ -173,7 +172,6 @@ fn cargo_sources() -> Option<PathBuf> {
     has_entries.then_some(sources)
 }
 
-/// Indexes files, and prints how long that took.
 fn index(place: &Path, files: &[PathBuf], out: &mut impl Write) -> Result<Searcher> {
     let index = Index::create(place, Config::new(DEFAULT_SPEC, "words", true)?)?;
     let memory_bytes = memory::default_bytes();
@@ -212,12 +210,12 @@ fn index(place: &Path, files: &[PathBuf], out: &mut impl Write) -> Result<Search
 struct PackagePair {
     a: String,
     b: String,
-    /// Runs of words that both have, and their share of the runs of both.
+    /// The number of shared runs of words. `resemblance` is the share.
     overlap: u32,
     resemblance: f64,
 }
 
-/// A pair with its texts and their passages in common.
+/// A pair with the texts and the shared passages.
 struct ComparedPair {
     pair: PackagePair,
     a: String,
@@ -225,7 +223,7 @@ struct ComparedPair {
     passages: Vec<Passage>,
 }
 
-/// Returns the pairs that share most, one for each two directories. Leaves out identical files, and
+/// Returns the pairs with the largest overlap, one per two directories. Skips identical files, and
 /// files of one package or repository, which are expected to resemble each other.
 fn striking_pairs(
     searcher: &Searcher,
@@ -277,7 +275,8 @@ fn striking_pairs(
         let ids = [&pair.a, &pair.b];
         let mut packages = ids.map(|id| package(&shown(Path::new(id), root)));
         packages.sort();
-        // Each package once, and each file with its copies: those of one file would fill the table.
+        // Shows each package once, and each file once: copies of a single file would fill the
+        // table.
         let is_new = packages.iter().all(|package| !seen.contains(package))
             && ids.iter().all(|id| !copies.contains(id.as_str()));
         if is_new {
@@ -320,7 +319,7 @@ fn compare(searcher: &Searcher, pairs: Vec<PackagePair>) -> Result<Vec<ComparedP
     let compared = pairs.into_iter().map(|pair| {
         let (a, b) = (text(&pair.a)?, text(&pair.b)?);
         let found = cento::compare(&config.scheme, &config.analyzer, &a, &b)?;
-        // That of the search is an estimate.
+        // The search only estimated the resemblance, so this replaces the estimate.
         let pair = PackagePair { resemblance: found.similarity.resemblance, ..pair };
         Ok(ComparedPair { pair, a, b, passages: found.passages })
     });
@@ -329,7 +328,7 @@ fn compare(searcher: &Searcher, pairs: Vec<PackagePair>) -> Result<Vec<ComparedP
     Ok(compared)
 }
 
-/// Shows the changes in a passage that a pair has in common.
+/// Shows the changes in a shared passage of a pair.
 fn show_edited_passage(compared: &[ComparedPair], root: &Path, out: &mut impl Write) -> Result<()> {
     let edited = compared.iter().find_map(|compared| {
         let passages = compared.passages.iter();
@@ -357,7 +356,7 @@ fn show_edited_passage(compared: &[ComparedPair], root: &Path, out: &mut impl Wr
     Ok(())
 }
 
-/// Returns the lines that contain a range of a text.
+/// Returns the complete lines around a byte range of a text.
 fn lines(text: &str, (start, end): (u32, u32)) -> &str {
     let start = text[..start as usize].rfind('\n').map_or(0, |at| at + 1);
     let end = text[end as usize..].find('\n').map_or(text.len(), |at| at + end as usize);

@@ -27,7 +27,7 @@ impl Next {
         Next { program, root, a, b }
     }
 
-    /// Writes the commands.
+    /// Writes the suggested commands.
     pub fn write(&self, out: &mut impl Write) -> io::Result<()> {
         let Next { program, root, a, b } = self;
         line!(out)?;
@@ -45,7 +45,7 @@ impl Next {
 /// Quotes an argument for the shell of this system.
 #[cfg(unix)]
 fn quoted(argument: &str) -> Cow<'_, str> {
-    // Only a zero byte cannot be quoted, and no argument or path contains one.
+    // Quoting only fails for a zero byte, which no argument or path contains.
     shlex::try_quote(argument).unwrap_or(Cow::Borrowed(argument))
 }
 

@@ -1,7 +1,7 @@
-//! The examples of each verb.
+//! Examples for the help of every verb.
 
-/// Examples for each verb, such as `store push`: a command line, and its effect. The short help
-/// shows the first one, which works in a copy of `docs/samples` with an index of its articles.
+/// Examples for each verb, such as `store push`: a command line, and the effect. The short help
+/// shows the first example, which works in a copy of `docs/samples` with an index of the articles.
 pub const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
     (
         "demo",

@@ -1,19 +1,18 @@
-//! The short help of each verb: one line about it, and what most people need first.
+//! The short help of each verb: a line about the verb, and the arguments that most people need.
 //!
-//! It is written for people who are new to a verb, so it is not cut out of the long help.
+//! New users read the short help, so it is written separately and not cut out of the long help.
 
 /// The short help of a verb.
 pub struct Short {
-    /// The verb, such as `store push`.
+    /// The verb with its group, such as `store push`.
     pub verb: &'static str,
-    /// Its purpose, in one line.
+    /// The verb's purpose in one line.
     pub about: &'static str,
-    /// The arguments that it shows, by their ids: all that have a place, and at most
-    /// [`OPTIONS_MAX`] options.
+    /// The shown arguments by id: every positional argument, and at most [`OPTIONS_MAX`] options.
     pub arguments: &'static [(&'static str, &'static str)],
 }
 
-/// The options that a short help shows at most.
+/// Maximum number of options in a short help.
 #[cfg(test)]
 pub const OPTIONS_MAX: usize = 6;
 
@@ -32,7 +31,7 @@ const STORE: (&str, &str) = ("url", "s3://, gs://, az:// or file:/// address, or
 const NAMES: (&str, &str) = ("names", "Show only these names");
 const SERVED: (&str, &str) = ("index", "Directory of the index (omit it with --url)");
 
-/// The short help of every verb that does something itself.
+/// The short help of every verb that is not only a group of verbs.
 pub const SHORT: &[Short] = &[
     Short {
         verb: "create",

@@ -5,12 +5,11 @@ use std::collections::BTreeMap;
 use super::*;
 use crate::command;
 
-/// The lines that a terminal of 100 columns shows.
+/// The short help as a terminal of 100 columns shows it.
 fn short(verb: &mut Command) -> String {
     verb.clone().term_width(100).render_help().to_string()
 }
 
-/// The verbs of the command.
 fn verbs() -> Vec<Command> {
     let mut command = command();
     command.build();
@@ -22,7 +21,7 @@ fn below(command: &Command) -> Vec<Command> {
     verbs.filter(|verb| verb.get_name() != "help").cloned().collect()
 }
 
-/// The verbs of the command, and those of verbs, with their names, such as `store push`.
+/// Every verb with its full name, such as `store push`.
 fn all_verbs() -> Vec<(String, Command)> {
     let mut found: Vec<(String, Command)> = Vec::new();
     let mut left: Vec<(String, Command)> =
@@ -153,8 +152,8 @@ fn the_fields_that_json_lines_need_are_in_the_short_help() {
     }
 }
 
-/// Options with another meaning in each verb that has them, and those that come before all
-/// headings: `--for`, and the subject of a search.
+/// Options whose meaning differs by verb, and options shown before the headings: `--for`, and the
+/// subject of a search.
 const WITHOUT_HEADING: [&str; 5] = ["exclude", "for", "id", "signature", "text"];
 
 #[test]
@@ -179,7 +178,7 @@ fn the_examples_of_every_verb_are_command_lines() {
     let examples_of = |name: &str| EXAMPLES.iter().find(|(of, _)| *of == name);
     for (name, mut verb) in all_verbs() {
         let Some((_, examples)) = examples_of(&name) else {
-            // A verb has examples, or its verbs have, or it is one of a verb that has.
+            // Examples may belong to the verb, to the group above, or to the verbs below.
             let mut verbs = below(&verb).into_iter();
             let has_below = verb.has_subcommands()
                 && verbs.all(|verb| examples_of(&format!("{name} {}", verb.get_name())).is_some());

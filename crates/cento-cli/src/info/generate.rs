@@ -1,4 +1,4 @@
-//! `cento info completions` and `cento info man`
+//! `cento info completions` and `cento info man`, which generate files for shells and manuals.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -59,7 +59,7 @@ impl Man {
     }
 }
 
-/// Writes the page of cento and that of each verb.
+/// Writes a manual page for cento and for every verb.
 fn write_pages(out: &Path) -> cento::Result<()> {
     let written =
         std::fs::create_dir_all(out).and_then(|()| clap_mangen::generate_to(command(), out));

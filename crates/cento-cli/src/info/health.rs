@@ -1,4 +1,4 @@
-//! `cento info health`
+//! `cento info health` checks whether a service is alive.
 
 use std::io::{self, Write};
 use std::time::Duration;

@@ -110,30 +110,28 @@ const MEASURE_COLUMNS: &[&str] = &[
 /// The columns of a table of formats.
 const FORMAT_COLUMNS: &[&str] = &["name", "endings", "documents", "available", "feature"];
 
-/// A family as JSON.
 #[derive(Serialize)]
 struct FamilyEntry<T> {
     name: &'static str,
-    /// The specification with all defaults.
+    /// The specification with every default filled in.
     spec: String,
     summary: &'static str,
     parameters: Vec<ParameterEntry>,
     example: &'static str,
-    /// Paper and section.
+    /// The paper and section that describe the method.
     source: Option<&'static str>,
-    /// Whether this build has it.
     available: bool,
-    /// The feature of the build that it needs.
+    /// The Cargo feature that the method needs.
     feature: Option<&'static str>,
     #[serde(flatten)]
     more: T,
 }
 
-/// A parameter: a number with its bounds, or one of several values.
+/// A parameter: a number with bounds, or a choice of values.
 #[derive(Serialize)]
 struct ParameterEntry {
     name: &'static str,
-    /// `None` if it must be given.
+    /// `None` for a required parameter.
     default: Option<InfoValue>,
     #[serde(skip_serializing_if = "Option::is_none")]
     min: Option<u32>,
@@ -141,7 +139,7 @@ struct ParameterEntry {
     max: Option<u32>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     values: &'static [&'static str],
-    /// The values that this build does not have, and the feature for each.
+    /// The values that this build lacks, with the Cargo feature of each value.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     missing: BTreeMap<&'static str, &'static str>,
     meaning: &'static str,
@@ -174,33 +172,31 @@ impl ParameterEntry {
     }
 }
 
-/// Returns the values of a parameter that this build does not have, and the feature for each.
+/// Returns the parameter's values that this build lacks, with the Cargo feature of each value.
 fn missing(parameter: &'static Parameter) -> impl Iterator<Item = (&'static str, &'static str)> {
     let values = parameter.names.iter().zip(parameter.missing);
     values.filter_map(|(name, feature)| Some((*name, (*feature)?)))
 }
 
-/// The fields that only schemes have.
 #[derive(Serialize)]
 struct SchemeEntry {
     kind: &'static str,
     /// The text span of a fingerprint of the example.
     span: String,
-    /// The contents of the frequency table that it needs.
+    /// The contents of the required frequency table, if the scheme needs a table.
     table: Option<String>,
     /// The number of fingerprints per token.
     density: &'static str,
 }
 
-/// The fields that only measures have.
 #[derive(Serialize)]
 struct MeasureEntry {
     /// For texts of n and m tokens.
     costs: &'static str,
     purpose: &'static str,
-    /// Whether it measures how much of the first text is in the second.
+    /// Whether the measure is the share of the first text found in the second.
     asymmetric: bool,
-    /// Whether `--frequencies` changes it.
+    /// Whether `--frequencies` changes the result.
     collection: bool,
 }
 
@@ -208,17 +204,15 @@ struct MeasureEntry {
 #[derive(Serialize)]
 struct NoDetails {}
 
-/// A format of files as JSON.
 #[derive(Serialize)]
 struct FormatEntry {
     name: &'static str,
-    /// The usual endings of the names of such files.
+    /// The usual file name endings of the format.
     endings: &'static [&'static str],
-    /// The parts of such a file that become documents.
+    /// Which parts of a file become documents.
     documents: &'static str,
-    /// Whether this build reads it.
     available: bool,
-    /// The feature of the build that it needs.
+    /// The Cargo feature that the format needs.
     feature: Option<&'static str>,
 }
 
@@ -269,11 +263,11 @@ fn of_measure(family: &'static measure::Family) -> (MeasureEntry, Vec<String>) {
     (entry, vec![format!("costs {costs}; for {purpose}")])
 }
 
-/// Fields of an entry beside the common ones, as JSON and as lines.
+/// Fields of an entry besides the common fields, as JSON and as lines.
 type More<'a, F, T> = dyn Fn(&'static F) -> (T, Vec<String>) + 'a;
 
 impl ListArgs {
-    /// Refuses a name that is not in the list.
+    /// Refuses a name that the list does not contain.
     fn check(
         &self,
         noun: &str,

@@ -1,4 +1,4 @@
-//! `cento info presets`
+//! `cento info presets` lists the presets with their settings.
 
 use std::io;
 
@@ -28,17 +28,16 @@ pub struct Presets {
 const COLUMNS: &[&str] =
     &["name", "purpose", "scheme", "analyzer", "rank", "min_resemblance", "dedup_min_resemblance"];
 
-/// A preset as JSON.
 #[derive(Serialize)]
 struct PresetEntry {
     name: &'static str,
-    /// The texts that it suits.
+    /// The texts that the preset suits.
     purpose: &'static str,
     scheme: &'static str,
     analyzer: &'static str,
     rank: Option<PresetRank>,
     min_resemblance: Option<f64>,
-    /// That of `dedup`.
+    /// The default minimum resemblance of `cento dedup`.
     dedup_min_resemblance: Option<f64>,
 }
 
@@ -55,7 +54,6 @@ impl PresetEntry {
         }
     }
 
-    /// Describes its settings.
     fn settings(&self) -> String {
         let mut said = format!("{} over {}", self.scheme, self.analyzer);
         if let Some(rank) = self.rank {

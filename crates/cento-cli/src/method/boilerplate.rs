@@ -1,4 +1,4 @@
-//! `cento method boilerplate`
+//! `cento method boilerplate` proposes passages that most documents have.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -115,7 +115,7 @@ impl Boilerplate {
         options.scope()
     }
 
-    /// Returns the documents, and whether any of them was refused.
+    /// Returns the documents, and whether any document was refused.
     fn snapshot(&self, stop: &Stop) -> cento::Result<(Snapshot, bool)> {
         let kind = Kind::of(&self.paths)?;
         if kind == Kind::Indexes {
@@ -127,12 +127,11 @@ impl Boilerplate {
         }
         let temporary = self.collection.create(&self.paths, None)?;
         let added = temporary.read(true, stop)?;
-        // The snapshot holds its files open.
+        // The snapshot holds open files, so the temporary directory may be removed.
         Ok((temporary.index.snapshot()?, !added.not_compared.is_empty()))
     }
 }
 
-/// Writes all passages to a file.
 fn write(mut out: NewFile, passages: &[RepeatedPassage]) -> cento::Result<()> {
     let written = passages.iter().try_for_each(|passage| print_json_to(&mut out, passage));
     written.map_err(|error| out.failed(error))?;

@@ -1,4 +1,4 @@
-//! `cento method fingerprint`
+//! `cento method fingerprint` prints the fingerprints of texts.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! `cento method train`
+//! `cento method train` makes a frequency table from a collection.
 
 use std::path::PathBuf;
 
@@ -54,7 +54,7 @@ impl Train {
             return Err(Error::input(self.out.display().to_string(), what).into());
         }
         cento_source::check_there(&self.inputs)?;
-        // SPEX reads the files several times, so their size is not that of the work.
+        // SPEX reads the files several times, so the total size would give wrong progress.
         let (options, spinner) = match self.spex {
             true => (self.source.options(), Spinner::new()),
             false => {

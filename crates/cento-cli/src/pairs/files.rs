@@ -44,16 +44,15 @@ pub struct FileArgs {
     clusters: bool,
 }
 
-/// The line below shares that may be too small.
+/// The line below shares that may be too low.
 const INCOMPLETE: &str =
     "* the search for passages was cut short: more of the new text may be known or shared";
 
-/// A pair as JSON.
 #[derive(Serialize)]
 struct PairLine<'a> {
     #[serde(flatten)]
     pair: &'a SymmetricPair,
-    /// The files of two directories that have most in common.
+    /// The most similar files of two directories.
     #[serde(skip_serializing_if = "Option::is_none")]
     files: Option<Vec<FilePair>>,
     /// The number of pairs of their files with something in common.
@@ -84,7 +83,7 @@ impl Pairs {
         let named = NamedBoilerplate::of(&self.join.boilerplate)?;
         let boilerplate = read_noting(&named.paths, index.config(), &mut unread)?;
         let mut not_compared = unread.list;
-        // Of a document without text the comparison reports the reason.
+        // `false`, because the comparison reports documents without text.
         let added = collection.read(false, stop)?;
         let InputOutcomes { left_out, warnings, .. } = added;
         let documents_min = if self.against.is_some() { 1 } else { 2 };
@@ -101,11 +100,11 @@ impl Pairs {
         };
         let new = index.snapshot()?;
         let mut options = self.options.clone();
-        // An edge needs a passage, if there are texts to have one.
+        // An edge of the network needs a passage, if the index stores texts.
         let has_edges = network.is_some() || self.files.clusters || self.report.is_asked();
         options.passages |= has_edges && index.config().store_text;
         if known.is_some() {
-            // What each new document has from elsewhere is read from its passages.
+            // Passages tell where the text of a new document comes from.
             options.passages = index.config().store_text;
             options.limit = options.limit.or(Some(REPORT_PAIRS));
         }
@@ -180,8 +179,8 @@ impl Pairs {
         Ok(VerbOutcome::of_inputs(is_missing, !is_empty))
     }
 
-    /// Creates the index of the files that the new ones are compared with, if they are compared
-    /// with files; it signs as theirs.
+    /// Creates the index of the earlier files, if the new files are compared with files. The
+    /// configuration is that of the new files, so that signatures are comparable.
     fn archive(
         &self,
         is_of_files: bool,
@@ -281,7 +280,7 @@ impl Pairs {
             let files = is_grouped.then(|| sides.files(pair)).transpose()?;
             let (files, files_total) = files.unzip();
             let shown = PairLine { pair: found, files, files_total };
-            // Those that shares and edges need are shown on request.
+            // Passages may exist only for shares and edges, so they are shown only on request.
             let has_passages = self.options.needs_passages();
             out.write(&shown, |out| print(out, &shown, has_passages))?;
         }
@@ -306,7 +305,7 @@ impl Pairs {
         Ok(())
     }
 
-    /// Writes what each new document has from where.
+    /// Writes where the text of each new document comes from.
     fn write_sources(&self, out: &mut ListOut<impl Write>, sources: &[Sources]) -> io::Result<()> {
         if sources.is_empty() || self.format.is_table() {
             return Ok(());
@@ -332,8 +331,7 @@ fn is_of_files(path: &Path) -> bool {
     path.exists() && !Index::exists(path)
 }
 
-/// Describes the pairs that were compared by their fingerprints alone; nothing if there are no
-/// such pairs.
+/// Describes the pairs compared only by fingerprints. `None` without such pairs.
 fn estimated(summary: JoinSummary) -> Option<String> {
     let estimated = summary.estimated_pairs;
     (estimated > 0).then(|| {
@@ -346,7 +344,7 @@ fn estimated(summary: JoinSummary) -> Option<String> {
     })
 }
 
-/// Returns the names of the documents of a pair, with their index if they are in one.
+/// Returns the names of both documents of a pair, prefixed with the index, if any.
 fn names(pair: &PairReport) -> [String; 2] {
     [(&pair.a, &pair.index_a), (&pair.b, &pair.index_b)]
         .map(|(id, index)| output::named(id, index.as_deref()))
@@ -361,7 +359,6 @@ fn print_sources(out: &mut impl Write, one: &Sources) -> io::Result<()> {
     line!(out, "{tokens:>6}  {new}{mark} {known}  {shared}  {boilerplate:>11}  {name}")
 }
 
-/// Writes a pair for people.
 fn print(
     out: &mut impl Write,
     PairLine { pair, files, files_total }: &PairLine<'_>,

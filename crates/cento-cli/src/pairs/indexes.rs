@@ -62,7 +62,7 @@ impl Pairs {
         // A report begins with the best pairs, and shows their passages.
         let is_report = self.report.is_asked();
         let mut options = self.options.clone();
-        // An edge needs a passage, if there are texts to have one.
+        // An edge of the network needs a passage, if the index stores texts.
         let stores_texts = |searcher: &Searcher| searcher.snapshot().config().store_text;
         let has_texts = stores_texts(&searcher) && against.as_ref().is_none_or(stores_texts);
         options.passages |= is_report || (network.is_some() && has_texts);
@@ -91,8 +91,8 @@ impl Pairs {
         let mut pause = Failpoint::at("document");
         let mut found = found.documents(out.checkpoint.next..end).by_document();
         let result = found.by_ref().try_for_each(|document| -> Result<()> {
-            // A checkpoint is made between documents, so a document is written completely or not at
-            // all.
+            // Checkpoints fall between documents, so the pairs of a document are written completely
+            // or not at all.
             let DocumentPairs { next, pairs, .. } = document?;
             let reports = pairs.into_iter().map(|pair| pair.report(a, b));
             let reports = reports.collect::<cento::Result<Vec<_>>>()?;
@@ -135,8 +135,8 @@ impl Pairs {
         Ok(if pairs > 0 { VerbOutcome::Found } else { VerbOutcome::Nothing })
     }
 
-    /// Returns the documents of an index, named if it is another one, that are in no pair because
-    /// nothing of them can be compared.
+    /// Returns the documents that are in no pair because nothing in the text can be compared.
+    /// Documents of a second index are prefixed with the index.
     fn nothing_left(
         searcher: &Searcher,
         place: Option<&Path>,
@@ -231,7 +231,7 @@ impl Pairs {
         Ok(if total > 0 { VerbOutcome::Found } else { VerbOutcome::Nothing })
     }
 
-    /// Writes the report.
+    /// Writes the report of pairs of indexes.
     fn report_indexes(
         &self,
         (rank, options): (PairRank, &PairOptions),
@@ -299,13 +299,14 @@ impl Pairs {
         self.report.write_pairs(&PairsReport::new(run, joined, self.anonymous))
     }
 
-    /// Returns a number that identifies the output: it differs for other indexes and other options.
+    /// Returns a number that identifies the output. Different indexes or options give different
+    /// numbers.
     fn identify(&self, a: &Snapshot, b: &Snapshot, options: &PairOptions) -> u64 {
-        // Threads change nothing; boilerplate is taken by its name.
+        // Threads do not change the output. Boilerplate is identified by file name.
         hash_fields(&BTreeMap::from([
             ("a", a.generation().to_string()),
             ("b", b.generation().to_string()),
-            // Within one index, each pair is written from both sides.
+            // Comparing an index with itself by `--against` writes each pair from both sides.
             ("against", self.against.is_some().to_string()),
             ("options", serde_json::to_string(options).expect("they are numbers and texts")),
             ("format", self.format.name().to_owned()),
@@ -314,11 +315,11 @@ impl Pairs {
     }
 }
 
-/// A pair of documents as the network has it: their names and their resemblance.
+/// An edge of the network: the names of two documents and their resemblance.
 type OwnedEdge = (String, String, f64);
 
-/// Returns the edge of a pair; `against` is the other index, whose documents may have ids of the
-/// one.
+/// Returns the edge of a pair. `against` is the second index, and part of the name, because an id
+/// can occur in both indexes.
 fn edge(pair: &PairReport, against: Option<&Path>) -> OwnedEdge {
     let against = against.map(|path| path.display().to_string());
     let a = named(&pair.a, pair.index_a.as_deref());
@@ -326,7 +327,6 @@ fn edge(pair: &PairReport, against: Option<&Path>) -> OwnedEdge {
     (a, b, pair.similarity.resemblance)
 }
 
-/// Returns the edges of pairs.
 fn network_edges<'a>(
     pairs: &'a [PairReport],
     against: Option<&'a Path>,
@@ -340,7 +340,7 @@ fn write_edges(path: &Path, network: Network, edges: &[OwnedEdge]) -> cento::Res
     write_network(path, network, &edges)
 }
 
-/// Writes pairs to an output that has the names of the columns already.
+/// Writes pairs to an output that has the column names already.
 fn write_pairs(out: &mut impl Write, pairs: &[PairReport], format: ListFormat) -> io::Result<()> {
     if pairs.is_empty() {
         return Ok(());
@@ -352,8 +352,8 @@ fn write_pairs(out: &mut impl Write, pairs: &[PairReport], format: ListFormat) -
     list.flush()
 }
 
-/// An output that keeps its buffer when rows are handed on: a checkpoint flushes it, and compressed
-/// files would grow with each flush.
+/// A writer that ignores flushes between rows, because compressed files grow with each flush. A
+/// checkpoint flushes the buffer.
 struct UnflushedWriter<W>(W);
 
 impl<W: Write> Write for UnflushedWriter<W> {
@@ -366,7 +366,6 @@ impl<W: Write> Write for UnflushedWriter<W> {
     }
 }
 
-/// Writes a pair for people.
 fn print(out: &mut impl Write, pair: &PairReport) -> io::Result<()> {
     let category = pair.category.map_or("--".into(), |category| format!("{category:?}"));
     let share = |share| output::share(share, pair.similarity.exact);

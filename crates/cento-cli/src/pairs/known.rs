@@ -1,4 +1,4 @@
-//! The index that new files are compared with, and added to.
+//! The index that new files are compared with and added to.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -16,18 +16,18 @@ use cento_collections::submissions::Submissions;
 
 /// The index that new documents are compared with.
 pub struct KnownIndex {
-    /// Its place, as it was named.
+    /// The path as given by the user.
     pub place: String,
     snapshot: Snapshot,
-    /// Held from before the comparison, so that nothing is added that was not compared with.
+    /// Locked before the comparison, so that every document in the index has been compared.
     writer: Option<Writer>,
 }
 
 impl KnownIndex {
-    /// Opens an index; with `adds` as its only writer.
+    /// Opens an index. With `adds`, locks the index for writing.
     ///
     /// # Errors
-    /// When it cannot be opened, or another process writes.
+    /// When the index cannot be opened, or another process is writing.
     pub fn open(path: &Path, adds: bool) -> cento::Result<KnownIndex> {
         let index = key::open(path)?;
         let options = WriterOptions::default().memory_bytes(memory::default_bytes() / 2);
@@ -39,25 +39,25 @@ impl KnownIndex {
         Ok(KnownIndex { place: path.display().to_string(), snapshot, writer })
     }
 
-    /// Takes an index of the files at this place; nothing is added to it.
+    /// Uses a temporary index of the files at `place`, which gets no new documents.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// When the index cannot be read.
     pub fn of_files(index: &Index, place: Option<&Path>) -> cento::Result<KnownIndex> {
         let place = place.map(|place| place.display().to_string()).unwrap_or_default();
         Ok(KnownIndex { place, snapshot: index.snapshot()?, writer: None })
     }
 
-    /// Returns how it signs.
+    /// Returns the configuration that decides on signatures.
     pub fn config(&self) -> &Config {
         self.snapshot.config()
     }
 
-    /// Lets submissions be compared with the documents of the index, and notes the earlier versions
-    /// that are left out.
+    /// Lets submissions be compared with the documents of the index, and notes the skipped earlier
+    /// versions.
     ///
     /// # Errors
-    /// When a new document has the id of another one in the index and is to be added, or an id
+    /// When a new document to be added has the id of a different document in the index, or an id
     /// cannot be read.
     pub fn compared_with(&self, submissions: Submissions) -> cento::Result<Submissions> {
         let submissions = submissions.against(&self.snapshot, &self.place)?;
@@ -86,11 +86,11 @@ impl KnownIndex {
         Ok(submissions)
     }
 
-    /// Adds the new documents in one commit, if that was requested.
+    /// Adds the new documents in one commit, if requested.
     ///
     /// # Errors
-    /// When a document cannot be read or written; nothing is then added. [`Error::Cancelled`] after
-    /// `stop`.
+    /// When a document cannot be read or written, in which case nothing is added.
+    /// [`Error::Cancelled`] after `stop`.
     pub fn add(self, new: &Snapshot, stop: &Stop) -> cento::Result<Option<AddReport>> {
         let Some(mut writer) = self.writer else { return Ok(None) };
         let index = self.snapshot.index();
@@ -113,7 +113,7 @@ impl KnownIndex {
     }
 }
 
-/// Returns a document with its signature, as it was compared.
+/// Returns a document with the signature used in the comparison.
 fn signed(
     signer: &DocumentSigner,
     snapshot: &Snapshot,

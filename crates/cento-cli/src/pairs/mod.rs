@@ -106,7 +106,7 @@ pub struct Pairs {
     format: ListFormat,
 }
 
-/// The line before the pairs with a program that is too short.
+/// Label of the line that lists programs too short to compare. Printed before the pairs.
 const TOO_SHORT: &str = "too short to tell:";
 
 /// The columns of a table of pairs; the last three are of pairs of files.
@@ -159,7 +159,7 @@ impl Pairs {
         }
     }
 
-    /// Refuses options that do not apply to pairs of this kind.
+    /// Refuses options that do not apply to pairs of this kind of input.
     fn check_options(&self, kind: Kind) -> cento::Result<()> {
         self.given.check::<IndexArgs, FileArgs>(kind, &self.paths, "pairs")?;
         if let (Kind::Indexes, Some(against)) = (kind, &self.against)
@@ -178,7 +178,7 @@ impl Pairs {
             return Err(Error::argument("boilerplate", what));
         }
         let ranked = self.options.rank.map(|_| "rank").or(self.options.limit.map(|_| "limit"));
-        // Of passages no run is resumed, so they can have another order.
+        // Runs with passages are never resumed, so any order is allowed.
         let is_resumable = self.indexes.out.is_some() && self.indexes.context.is_none();
         match ranked.filter(|_| is_resumable) {
             None => Ok(()),
@@ -198,7 +198,7 @@ fn write_network(path: &Path, network: Network, edges: &[Edge<'_>]) -> cento::Re
 }
 
 impl Pairs {
-    /// Reports the number of documents without the field that decides.
+    /// Reports the number of documents without the field that the options group by.
     fn tell_without_field(&self, summary: JoinSummary) {
         let field = self.options.within.as_ref().or(self.options.group_by.as_ref());
         if let (Some(field), 1..) = (field, summary.documents_without_field) {
@@ -213,7 +213,7 @@ impl Pairs {
     }
 }
 
-/// Writes the passages of a pair, if they were requested.
+/// Writes the passages of a pair, if requested.
 fn write_passages(out: &mut impl Write, pair: &PairReport) -> io::Result<()> {
     for passage in pair.passages.iter().flatten() {
         line!(out, "    {}", shown::passage(passage))?;

@@ -11,33 +11,33 @@ use crate::{Result, VerbFailure, terminal, whole};
 use cento::Error;
 use cento::runtime::replace;
 
-/// The progress of a run; beside its output until it ends.
+/// The checkpoint of a run. Stored beside the output until the run ends.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Checkpoint {
-    /// The number of the index, or both, and of all options that change the output.
+    /// A hash of the indexes and of every option that changes the output.
     run: u64,
-    /// The document that comes next.
+    /// The next document to process.
     pub next: u64,
     /// The length of the output up to there.
     bytes: u64,
-    /// The pairs in it.
+    /// Pairs written before the checkpoint.
     pub pairs: u64,
 }
 
 /// A checkpoint is made about as often.
 const CHECKPOINT_INTERVAL: Duration = Duration::from_secs(5);
 
-/// A size that no checkpoint exceeds.
+/// Upper bound of the size of a checkpoint.
 const CHECKPOINT_BYTES_MAX: usize = 64 << 10;
 
-/// Where pairs go.
+/// The destination of pairs, with checkpoints.
 pub struct Output {
     pub out: OutFile,
-    /// The file of the checkpoint; none for standard output, a pipe or a device.
+    /// The path of the checkpoint. `None` for standard output, a pipe or a device.
     beside: Option<PathBuf>,
     pub checkpoint: Checkpoint,
     saved: Instant,
-    /// The path of the file, if this run has created it.
+    /// The path of the output, if this run created the file.
     created: Option<PathBuf>,
 }
 
@@ -51,7 +51,7 @@ impl Output {
         };
         terminal::set_plain_output();
         if is_stream(path) {
-            // A pipe or device has no checkpoint beside it, and its output cannot be read again.
+            // A pipe or device has no checkpoint, and earlier output cannot be read again.
             if resumes {
                 let what = "it is no regular file, and what was written to it is not known; start \
                             again without --resume";
@@ -62,7 +62,7 @@ impl Output {
         }
         let mut created = None;
         let beside = beside(path, "checkpoint");
-        // A run that was cut off before its first checkpoint leaves at most an empty file.
+        // A run that was cut off before the first checkpoint leaves at most an empty file.
         let is_begun = beside.exists() || is_taken(path);
         let out = if resumes && is_begun {
             let json = whole::read(&beside, CHECKPOINT_BYTES_MAX)?;
@@ -94,7 +94,7 @@ impl Output {
         Ok(output)
     }
 
-    /// Ends a run before its end: makes everything written durable, or removes the files if it has
+    /// Ends a run early. Makes everything written durable, or removes the files of a run that has
     /// not begun.
     pub fn give_up(mut self) -> cento::Result<()> {
         let created = self.created.take().filter(|_| self.checkpoint.next == 0);
@@ -115,7 +115,7 @@ impl Output {
         self.save()
     }
 
-    /// Makes everything written durable, and then the note of it.
+    /// Makes the output durable first, and then the checkpoint that refers to the output.
     pub fn save(&mut self) -> cento::Result<()> {
         self.saved = Instant::now();
         let Some(beside) = &self.beside else { return Ok(()) };
@@ -124,7 +124,7 @@ impl Output {
         replace::file(beside, json.as_bytes()).map_err(|e| Error::io("write", beside, e))
     }
 
-    /// Makes the error for a failure to write, which names the file if there is one.
+    /// Makes the error for a failed write, with the file name if there is a file.
     pub fn failure(&self, error: io::Error) -> VerbFailure {
         match self.out.is_file() {
             true => self.out.failed(error).into(),
@@ -142,7 +142,7 @@ impl Output {
     }
 }
 
-/// Returns the file beside `path` with this extension after its own.
+/// Returns `path` with a second extension appended.
 fn beside(path: &Path, extension: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(".");

@@ -1,4 +1,4 @@
-//! Passages of pairs as rows, each with its texts.
+//! Passages of pairs as rows with the texts.
 
 use std::io::{self, Write};
 
@@ -15,7 +15,7 @@ use cento::search::Searcher;
 use cento::{Error, Passage, Stop, Unit};
 use cento_collections::pairs::{self, PairOptions, PairReport};
 
-/// A passage with its texts. In each document it is the bytes from `start` to `end`.
+/// A passage with the texts. `start` and `end` are byte offsets in the stored document.
 #[derive(Debug, Serialize)]
 struct PassageRow<'a> {
     a: &'a str,
@@ -81,7 +81,7 @@ const COLUMNS: &[&str] = &[
 ];
 
 impl Pairs {
-    /// Writes a row for each passage of the pairs, with this number of characters around it.
+    /// Writes a row for each passage of the pairs, with `context` characters around the passage.
     pub(super) fn run_passages(
         &self,
         context: usize,
@@ -99,7 +99,7 @@ impl Pairs {
         let mut first: Option<(DocAddress, String)> = None;
         let result = found.by_ref().try_for_each(|pair| -> Result<()> {
             let pair = pair?;
-            // Pairs in the order of their documents have the same first one in a row.
+            // Consecutive pairs often share the first document, so its text is kept.
             let text_a = match first.take() {
                 Some((address, text)) if address == pair.a => text,
                 _ => text_of(a, pair.a)?,
@@ -131,7 +131,7 @@ impl Pairs {
     }
 }
 
-/// Returns the type of a column, which is that of its field in [`Row`].
+/// Returns the type of a column: the type of the field in [`Row`].
 fn cell_type(column: &str) -> CellType {
     match column {
         "tokens" | "matched" => CellType::Integer,
@@ -150,7 +150,7 @@ fn text_of(snapshot: &Snapshot, address: DocAddress) -> cento::Result<String> {
     document.text.ok_or_else(without)
 }
 
-/// Returns the rows of a pair with these texts.
+/// Returns the rows of a pair whose texts are given.
 fn rows<'a>(
     pair: &'a PairReport,
     texts: [&'a str; 2],
@@ -227,7 +227,7 @@ fn print(out: &mut impl Write, row: &PassageRow<'_>) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns a text with one space for each stretch of white space.
+/// Returns a text with a single space for each stretch of white space.
 fn on_one_line(text: &str) -> String {
     let mut line = String::with_capacity(text.len());
     for c in text.chars() {

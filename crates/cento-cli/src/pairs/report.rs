@@ -1,4 +1,4 @@
-//! Reports of pairs.
+//! HTML and JSON reports of pairs.
 
 use std::collections::{HashMap, HashSet};
 
@@ -22,7 +22,8 @@ fn read(from: &Snapshot, id: &str, texts: &mut HashMap<String, PartedText>) -> c
     Ok(())
 }
 
-/// Reads what a report shows of pairs of two indexes. An id that is in both becomes two names.
+/// Reads the texts for a report of pairs across two indexes. An id in both indexes becomes two
+/// names.
 ///
 /// # Errors
 /// When a text cannot be read.
@@ -71,7 +72,7 @@ pub fn report_bytes_max() -> usize {
     memory::default_bytes() / 2
 }
 
-/// Reports that pairs are left out of a report for want of memory.
+/// Reports that a report omits pairs because of the memory limit.
 pub fn tell_cut(shown: usize, all: usize) {
     if shown < all {
         tell!(

@@ -12,21 +12,21 @@ use cento_collections::Scope;
 use cento_collections::pairs::PairReport;
 use cento_report::{Cluster, Group, Members};
 
-/// Two files of two documents that have fingerprints in common.
+/// Two files of different documents with common fingerprints.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub struct FilePair {
-    /// The file of the one.
+    /// The file of the first document.
     pub a: String,
-    /// The file of the other.
+    /// The file of the second document.
     pub b: String,
     /// Distinct fingerprints in common.
     pub overlap: u32,
 }
 
-/// The number of pairs of files that are shown of a pair of documents.
+/// Maximum number of pairs of files to show for a pair of documents.
 const FILE_PAIRS_MAX: usize = 5;
 
-/// The files of a document, each with its distinct fingerprints, ascending.
+/// The files of a document, each with its distinct fingerprints in ascending order.
 type Files = Vec<(String, Vec<u64>)>;
 
 /// The documents of pairs.
@@ -37,12 +37,12 @@ pub struct Sides<'a> {
 }
 
 impl<'a> Sides<'a> {
-    /// Takes the searcher over all documents.
+    /// `searcher` must cover every document of the pairs.
     pub fn new(searcher: &'a Searcher) -> Sides<'a> {
         Sides { searcher, files: HashMap::new() }
     }
 
-    /// Returns the document with this id, of the index if it is named.
+    /// Returns the document with this id, in `index` if given.
     fn address(&self, id: &str, index: Option<&str>) -> cento::Result<DocAddress> {
         let found = self.searcher.snapshot().find_in(index, id)?;
         found.ok_or_else(|| Error::UnknownId { id: id.to_owned() })
@@ -100,13 +100,13 @@ impl<'a> Sides<'a> {
     }
 }
 
-/// Returns the path of a part; a document of one file has the path of the file as its id.
+/// Returns the path of a part. The id of a document of a single file is the path.
 fn path_of(id: &str, part: &str) -> String {
     let is_file = id.strip_suffix(part).is_some_and(|rest| rest.is_empty() || rest.ends_with('/'));
     if is_file { id.to_owned() } else { format!("{id}/{part}") }
 }
 
-/// Returns the files of a document; the document itself if it has no parts.
+/// Returns the files of a document, or the document as a single file if it has no parts.
 fn files_of(searcher: &Searcher, address: DocAddress) -> cento::Result<Vec<(String, Vec<u64>)>> {
     let snapshot = searcher.snapshot();
     let document = snapshot.document(address)?;

@@ -1,4 +1,4 @@
-//! The queries of a search, and those that cannot be answered.
+//! Reads the queries of a search, and records queries without an answer.
 
 use std::io::{self, IsTerminal as _};
 use std::path::{Path, PathBuf};
@@ -18,39 +18,39 @@ use cento::{Error, Reason, Refusal, Stop};
 use cento_report::{NotCompared, PartedText};
 use cento_source::{InFile, ReadError, SourceOptions, documents, is_by_name, left_out};
 
-/// Queries, or parts of them, that were not answered, with the reasons.
+/// Queries or parts of queries without an answer, with the reasons.
 #[derive(Default)]
 pub struct UnansweredQueries {
-    /// All of them, in order.
+    /// Every unanswered query, in order.
     pub list: Vec<NotCompared>,
     messages: Messages,
 }
 
-/// The last line of an answer in JSON, if there are such queries.
+/// The last line of an answer in JSON, if a query was not answered.
 #[derive(Serialize)]
 pub struct End<'a> {
-    /// The number of queries that were answered.
+    /// The number of answered queries.
     pub answered: u64,
-    /// The queries that were not, or only in part, with reasons.
+    /// Queries that were answered in part or not at all, with reasons.
     pub not_compared: &'a [NotCompared],
 }
 
 impl UnansweredQueries {
-    /// Names a query, or a part of one.
+    /// Reports and records an unanswered query or part.
     fn note(&mut self, error: &Error) {
         self.messages.tell_error(error);
         self.list.push(output::not_compared(error));
     }
 
-    /// Shows how many there are, if they were not all named; returns whether there are any.
+    /// Reports the number of messages not shown. Returns whether any query was not answered.
     pub fn finish(&self) -> bool {
         self.messages.finish();
         !self.list.is_empty()
     }
 }
 
-/// Returns the error of one query alone, with its name; fails with an error that the next query
-/// would have as well.
+/// Returns the error of a single query, with its name. Fails with an error that would stop the next
+/// query as well.
 fn of_one(name: &str, error: Error) -> std::result::Result<Error, Error> {
     let is_of_text = matches!(
         error.reason(),
@@ -78,12 +78,12 @@ fn of_one(name: &str, error: Error) -> std::result::Result<Error, Error> {
 type Each<'a> = dyn FnMut(String, Option<String>, UserQuery) -> Result<()> + 'a;
 
 impl Search {
-    /// Calls `each` with every query: the name that the reader knows, and its id if it has one:
-    /// that of a record, or the path of a file. Queries, or parts of them, that cannot be read or
-    /// answered are named and left out.
+    /// Calls `each` with every query: its name for people, and its id if any, which is the id of a
+    /// record or the path of a file. Reports and skips queries, or parts of queries, that cannot be
+    /// read or answered.
     ///
     /// # Errors
-    /// When `each` fails for a reason that is not in the query.
+    /// When `each` fails for a reason outside of the query.
     pub(super) fn for_each_query(
         &self,
         unanswered: &mut UnansweredQueries,
@@ -112,7 +112,8 @@ impl Search {
         let stdin = [PathBuf::from("-")];
         let files = if self.files.is_empty() { &stdin[..] } else { &self.files };
         let options = metered(files, options);
-        // On a terminal, the answers show the progress, and a line would be among them.
+        // On a terminal the answers show the progress, and a progress line would interrupt the
+        // answers.
         let spinner = (!io::stdout().is_terminal()).then(|| Spinner::reading(&options));
         let mut queries = 0;
         let each: &mut Each<'_> = &mut |name, id, asked| {
@@ -188,7 +189,7 @@ fn for_each_document(
     Ok(())
 }
 
-/// Calls `each`, and notes an error that is in the query.
+/// Calls `each`, and notes an error in the query.
 fn answered(
     name: String,
     id: Option<String>,

@@ -80,7 +80,7 @@ pub struct Row<'a> {
     pub span: &'a TracedSpan,
 }
 
-/// Prints the shares and the spans of a text; `date` is the field that was to date its carriers.
+/// Prints the shares and spans of a text. `date` is the meta field that should date the carriers.
 pub fn print(
     out: &mut impl Write,
     answer: &Answer,
@@ -129,7 +129,7 @@ pub fn print(
     Ok(())
 }
 
-/// Returns the place of a carrier, with its id.
+/// Returns the carrier's id and position.
 fn of(carrier: &SpanCarrier) -> String {
     let SpanCarrier { b_part, b_page, b_line, unit, b, .. } = carrier;
     let id = output::named(&carrier.id, carrier.index.as_deref());

@@ -1,4 +1,4 @@
-//! `cento store history`
+//! `cento store history` lists the manifests in an object store.
 
 use std::io::{self, Write};
 
@@ -58,7 +58,6 @@ impl History {
     }
 }
 
-/// Formats a manifest as one line.
 fn row(entry: &HistoryEntry) -> String {
     let current = if entry.is_current { "  current" } else { "" };
     match &entry.content {

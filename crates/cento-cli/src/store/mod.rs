@@ -61,7 +61,7 @@ impl StoreArgs {
 
 /// Connects to the store at `url`, with the settings of the environment.
 pub fn open(url: &str) -> Result<Remote> {
-    // No store knows a variable that is not Unicode.
+    // Stores only read variables in Unicode, so the remaining variables are ignored.
     let settings = std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
     Remote::open(url, settings)
@@ -78,7 +78,6 @@ struct TransferArgs {
     parallel: u16,
 }
 
-/// Shows the result.
 fn tell(
     format: Format,
     done: &impl Serialize,

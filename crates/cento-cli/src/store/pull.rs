@@ -1,4 +1,4 @@
-//! `cento store pull`
+//! `cento store pull` copies an index from an object store.
 
 use std::path::PathBuf;
 
@@ -68,7 +68,6 @@ impl Pull {
     }
 }
 
-/// Describes the result.
 fn sentence(pulled: &PullResult) -> String {
     let PullResult { manifest, is_new, documents, files, bytes, found, .. } = *pulled;
     if !is_new && files == 0 {
@@ -76,7 +75,7 @@ fn sentence(pulled: &PullResult) -> String {
     }
     let (manifest, documents) = (count(manifest), counted(documents, "document"));
     let what = match files {
-        // An earlier commit, or one that names other withdrawals.
+        // An earlier commit, or a commit with different withdrawals only.
         0 => "all of its files were there".to_owned(),
         files => {
             let bytes = travelled("received", bytes, found);

@@ -1,4 +1,4 @@
-//! `cento store push`
+//! `cento store push` copies a commit to an object store.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -57,17 +57,16 @@ pub struct Push {
     format: Format,
 }
 
-/// The result of a push.
 #[derive(Debug, Serialize)]
 struct PushSummary {
     #[serde(flatten)]
     pushed: PushResult,
     #[serde(skip_serializing_if = "Option::is_none")]
     retained: Option<RetentionResult>,
-    /// The numbers of the manifests that may have texts which were withdrawn since.
+    /// Numbers of the manifests that may have texts withdrawn since the push.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     before_withdrawals: Vec<u64>,
-    /// The number of parts of files that no manifest names, which may have such texts too.
+    /// The number of unreferenced parts of files, which may have withdrawn texts as well.
     #[serde(skip_serializing_if = "is_zero")]
     unnamed_parts: u64,
 }
@@ -102,9 +101,9 @@ impl Push {
         Ok(PushSummary { pushed, retained, before_withdrawals, unnamed_parts })
     }
 
-    /// Pushes until it is stopped.
+    /// Pushes repeatedly until a request to stop.
     fn repeat(&self, remote: &Remote, every: Duration, watch: Watch<'_>) -> cento::Result<Result> {
-        // A manifest becomes old without another push, too.
+        // Manifests expire without further pushes, so this looks every `keep_min_age`.
         let mut looked: Option<Instant> = None;
         while !watch.stop.is_set() {
             let is_due = looked.is_none_or(|looked| looked.elapsed() >= self.keep_min_age);
@@ -134,7 +133,6 @@ impl Push {
         Ok(Ok(VerbOutcome::Found))
     }
 
-    /// Shows the result.
     fn tell(&self, done: &PushSummary) -> Result {
         let told = super::tell(self.format, done, || sentence(done))?;
         tell_left_behind(&self.index, "in the store")?;
@@ -162,7 +160,6 @@ impl PushSummary {
     }
 }
 
-/// Describes the result.
 fn sentence(done: &PushSummary) -> String {
     let PushResult { manifest, is_new, documents, files, bytes: sent, found, .. } = done.pushed;
     let documents = counted(documents, "document");

@@ -1,4 +1,4 @@
-//! `cento store restore`
+//! `cento store restore` pushes an old manifest again, as the newest.
 
 use clap::Args;
 use serde::Serialize;
@@ -25,7 +25,6 @@ pub struct Restore {
     format: Format,
 }
 
-/// The result of a restore.
 #[derive(Debug, Serialize)]
 struct RestoreResult {
     restored: u64,

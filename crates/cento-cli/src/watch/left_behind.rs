@@ -1,4 +1,4 @@
-//! The watches that a verb does not carry along.
+//! Reports watches that a verb does not copy.
 
 use std::path::Path;
 
@@ -7,8 +7,8 @@ use crate::terminal::tell;
 use cento::Result;
 use cento_collections::watch::count_watches;
 
-/// Tells how many watches of the index in the directory `from` were not taken along, and how to
-/// copy them; `place` names the result in words, such as `in the store`.
+/// Reports how many watches of the index at `from` were not copied, and how to copy watches.
+/// `place` describes the result, such as `in the store`.
 ///
 /// # Errors
 /// When the watches cannot be read.

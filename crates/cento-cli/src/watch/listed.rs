@@ -1,4 +1,4 @@
-//! Watches as `cento watch list --format json` writes them.
+//! Watches in the format of `cento watch list --format json`.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
@@ -10,21 +10,21 @@ use cento::{Error, Result};
 use cento_api::Webhook;
 use cento_client::api::WatchRequest;
 
-/// The fields of a listed watch that no request has.
+/// Fields that a listed watch has and a request lacks.
 const SHOWN: [&str; 6] = ["kind", "tokens", "fingerprints", "commit", "created", "problem"];
 
-/// The bytes that tell whether a file is a list of watches: a name, and what follows it.
+/// Maximum number of bytes to look at to recognize a list of watches: a name, and what follows.
 const HEAD_BYTES: u64 = 4096;
 
-/// Returns the requests for the watches that are listed in this file, or in standard input if it is
-/// named `-`; `None` if it is no list of watches. `secret` signs the posts of those with a webhook.
+/// Returns requests for the watches listed in a file; `-` is standard input. `None` if the file is
+/// not a list of watches. `secret` signs the posts of watches with a webhook.
 ///
 /// # Errors
-/// When it cannot be read, or a line is no watch.
+/// When the file cannot be read, or a line is not a watch.
 pub fn requests_in(path: &Path, secret: Option<&str>) -> Result<Option<Vec<WatchRequest>>> {
     let failed = |e| Error::io("read", path, e);
     if path.as_os_str() == "-" {
-        // These bytes stay in the buffer that all readers of standard input share.
+        // Peeking leaves the bytes in the buffer that every reader of standard input shares.
         let mut input = io::stdin().lock();
         return match is_list(input.fill_buf().map_err(failed)?) {
             true => parsed(input, "-", secret).map(Some),
@@ -45,7 +45,7 @@ pub fn requests_in(path: &Path, secret: Option<&str>) -> Result<Option<Vec<Watch
     parsed(BufReader::new(file), &path.display().to_string(), secret).map(Some)
 }
 
-/// Tells whether a file that begins with these bytes is a list of watches.
+/// Returns whether a file with this beginning is a list of watches.
 fn is_list(head: &[u8]) -> bool {
     let head: Vec<u8> = head.iter().copied().filter(|byte| *byte != b' ').collect();
     let line = head.split(|byte| *byte == b'\n').next().unwrap_or_default();
@@ -69,7 +69,7 @@ fn parsed(lines: impl BufRead, place: &str, secret: Option<&str>) -> Result<Vec<
     Ok(requests)
 }
 
-/// Returns the request for the watch in a line, or its defect as a clause.
+/// Returns the request for the watch in a line, or the defect as a clause.
 fn request(line: &str, secret: Option<&str>) -> std::result::Result<WatchRequest, String> {
     let no_watch = |e: serde_json::Error| format!("it is no watch: {e}");
     let mut fields: Map<String, Value> = serde_json::from_str(line).map_err(no_watch)?;

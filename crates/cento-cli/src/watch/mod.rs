@@ -1,4 +1,4 @@
-//! `cento watch`
+//! `cento watch` manages standing queries and shows their events.
 
 mod left_behind;
 mod listed;
@@ -214,7 +214,7 @@ impl AddWatch {
         })
     }
 
-    /// Returns the watches that the arguments name.
+    /// Returns a request for each watch that the arguments describe.
     fn requests(&self, is_any_refused: &mut bool) -> cento::Result<Vec<WatchRequest>> {
         let common = WatchRequest {
             name: self.name.clone(),
@@ -271,7 +271,7 @@ impl AddWatch {
         Ok(requests)
     }
 
-    /// Returns the watches of a list that `cento watch list` wrote, if the only file is one.
+    /// Returns the watches of a list from `cento watch list`, if the only file is such a list.
     fn listed(&self) -> cento::Result<Option<Vec<WatchRequest>>> {
         let [path] = &self.files[..] else { return Ok(None) };
         let listed = listed::requests_in(path, self.secret()?.as_deref())?;
@@ -307,7 +307,7 @@ fn without_hint(error: Error) -> Error {
     }
 }
 
-/// Tells whether the service refused a watch, as it might not refuse the next one.
+/// Returns whether the service refused this watch only, so that the next watch is worth trying.
 fn is_of_request(error: &Error) -> bool {
     matches!(
         error.reason(),
@@ -323,7 +323,8 @@ impl ListWatches {
         match self.target.only_target()? {
             Target::Index(path) => {
                 let index = key::open(&path)?;
-                // Watches of documents follow these; a service that has the watches does that.
+                // Opening brings the watches up to date with the index. If a service holds the
+                // lock, the service does so.
                 match Watches::open_if_any(&index) {
                     Err(Error::Locked { .. }) => {}
                     opened => drop(opened?),
@@ -365,7 +366,7 @@ impl RemoveWatch {
             return Err(Error::argument("name", "no names; name the watches to remove").into());
         }
         let mut removed = 0;
-        /// Removes a watch; tells whether there was one of this name.
+        /// Removes a watch by name, and returns whether the watch existed.
         type RemoveOne = Box<dyn FnMut(&str) -> cento::Result<bool>>;
         let mut remove: RemoveOne = match target {
             Target::Index(path) => {
@@ -401,7 +402,7 @@ impl Events {
             Target::Service(client) => self.asked(&client)?,
         };
         match found.missed {
-            // The cursor is one of a log that was there before.
+            // The log was replaced: the cursor belongs to an earlier log.
             true if found.next < self.after => tell!(
                 "cento: the last event has the cursor {}, so the cursor {} is of another log; \
                  was a copy of the index put back? Events that it did not have are lost; go on \
@@ -418,7 +419,8 @@ impl Events {
         for event in &found.events {
             let hit = &event.hit;
             out.write(event, |out| {
-                // Without texts, or after a withdrawal, the passages are unknown, not none.
+                // Without stored texts, or after a withdrawal, the passages are unknown, which
+                // differs from no passages.
                 let found = hit.passages.as_deref().map_or(String::new(), |passages| {
                     let matched: u64 =
                         passages.iter().map(|passage| u64::from(passage.matched)).sum();
@@ -444,7 +446,7 @@ impl Events {
         Ok(if found.events.is_empty() { VerbOutcome::Nothing } else { VerbOutcome::Found })
     }
 
-    /// Matches the documents that were added since, and reads the events of the index at `path`.
+    /// Matches documents added since the last call, then reads the events of the index at `path`.
     fn matched(&self, path: &Path, stop: &Stop) -> cento::Result<WatchEvents> {
         let wanted = (self.after, self.watch.as_deref(), self.limit);
         let (events, is_matched_elsewhere) = caught_up(&key::open(path)?, wanted, stop)?;

@@ -1,4 +1,4 @@
-//! `cento withdraw`
+//! `cento withdraw` removes a document with its copies, and refuses the text from then on.
 
 mod record;
 
@@ -90,13 +90,12 @@ impl From<&str> for DocumentId {
 }
 
 impl From<PathBuf> for DocumentId {
-    /// Converts an argument that was parsed as the directory of an index.
+    /// Converts an argument that clap parsed as an index directory.
     fn from(id: PathBuf) -> DocumentId {
         DocumentId(id.to_string_lossy().into_owned())
     }
 }
 
-/// The result of a check.
 #[derive(Serialize)]
 struct CheckResult {
     id: String,
@@ -106,7 +105,7 @@ struct CheckResult {
     single: Vec<String>,
 }
 
-/// The number of documents that are named of those that have a single fingerprint.
+/// Maximum number of documents with a single fingerprint to list by name.
 const NAMED_MAX: usize = 5;
 
 impl Withdraw {
@@ -165,7 +164,6 @@ impl Withdraw {
         self.print(&response)
     }
 
-    /// Withdraws a document from an index.
     fn withdraw(&self, path: &Path, id: &str) -> cento::Result<WithdrawResponse> {
         let stop = stop_flag();
         let index = self.wait.open_until(path, stop.clone())?;
@@ -188,7 +186,7 @@ impl Withdraw {
         Ok(WithdrawResponse { done: true, again, withdrawal })
     }
 
-    /// Makes a withdrawal. If it is cut off after its commit, a message says how to end it.
+    /// Performs a withdrawal. After a failure between commit and end, a message says how to finish.
     fn apply(&self, plan: Plan, writer: &mut Writer, stop: &Stop) -> cento::Result<Withdrawal> {
         let Withdrawal { id, digest, .. } = plan.withdrawal().clone();
         if let Some(path) = self.record.as_ref().filter(|path| path.exists())
@@ -210,7 +208,7 @@ impl Withdraw {
         })
     }
 
-    /// Refuses to replace a file that is no record, or that of another document.
+    /// Refuses to replace a file other than a record of the withdrawal of `id`.
     fn check_replaced(&self, path: &Path, id: Option<&str>) -> cento::Result<()> {
         if !path.exists() {
             return Ok(());
@@ -362,7 +360,6 @@ fn forget_events(index: &Index) -> cento::Result<()> {
     Ok(())
 }
 
-/// Writes the documents that are removed.
 fn print_removed(
     out: &mut impl Write,
     removed: &[RemovedDocument],
@@ -383,7 +380,7 @@ fn print_removed(
     Ok(())
 }
 
-/// Writes the documents that quote the withdrawn one.
+/// Writes the documents that quote the withdrawn document.
 fn print_quoting(out: &mut impl Write, quoting: &[QuotingDocument]) -> io::Result<()> {
     for document in quoting {
         let (quoted, all) = (count(document.quoted_tokens.into()), count(document.tokens.into()));

@@ -14,7 +14,7 @@ use cento_collections::withdraw::Withdrawal;
 /// The version of a record.
 const VERSION: u32 = 1;
 
-/// A record with its checksum: the XXH3-128 of the bytes of the withdrawal in the file.
+/// A record with a checksum: the XXH3-128 of the withdrawal's bytes in the file.
 #[derive(Serialize, Deserialize)]
 struct WithdrawalLine {
     cento_withdrawal: u32,
@@ -22,10 +22,10 @@ struct WithdrawalLine {
     withdrawal: Box<RawValue>,
 }
 
-/// Writes a record, durably.
+/// Writes a record durably.
 ///
 /// # Errors
-/// When it cannot be written.
+/// When writing or syncing fails.
 pub fn write(path: &Path, withdrawal: &Withdrawal) -> Result<()> {
     let withdrawal = serde_json::value::to_raw_value(withdrawal).expect("its keys are names");
     let checksum = hex_of(Digest::of(withdrawal.get().as_bytes()));
@@ -34,10 +34,10 @@ pub fn write(path: &Path, withdrawal: &Withdrawal) -> Result<()> {
     replace::file(path, json.as_bytes()).map_err(|e| Error::io("write", path, e))
 }
 
-/// Reads a record.
+/// Reads a record and verifies the checksum.
 ///
 /// # Errors
-/// When it cannot be read, is no record, or is not as it was written.
+/// When the file cannot be read, is not a record, or was changed.
 pub fn read(path: &Path) -> Result<Withdrawal> {
     let refused = |what: String| Error::input(path.display().to_string(), what);
     let json = std::fs::read_to_string(path).map_err(|e| Error::io("read", path, e))?;

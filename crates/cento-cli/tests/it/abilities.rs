@@ -1,6 +1,6 @@
-//! What each format of texts can do: the same text with a word over two lines, a note, a table, a
-//! caption, hidden words, the number of a line, a letter beyond ASCII and an author reads alike in
-//! all of them that have such a thing. The table of `docs/reference/formats.md` is made of it.
+//! The abilities of each text format. The same text, with a hyphenated word, a note, a table, a
+//! caption, hidden words, a line number, a non-ASCII letter and an author, reads alike in every
+//! format with such features. The table in `docs/reference/formats.md` is generated from this test.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -10,23 +10,22 @@ use serde_json::Value;
 use crate::common::run::Dir;
 use crate::common::zip;
 
-/// What a format does with one of the [`ABILITIES`].
+/// How a format handles one of the [`ABILITIES`].
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Ability {
     /// As the test of the ability demands.
     Yes,
-    /// The format has no such thing.
     Absent,
-    /// It stays in the text.
+    /// The feature stays in the text.
     Text,
 }
 
 use Ability::{Absent, Text, Yes};
 
-/// Tells whether a text shows that its format has an ability.
+/// Returns whether a text shows that its format has an ability.
 type Test = fn(&str) -> bool;
 
-/// The abilities, each with the test of a text of the samples below.
+/// The abilities, each with a test for the text of the samples below.
 const ABILITIES: [(&str, Test); 8] = [
     ("joined words", |text| text.contains("har\u{ad}bour") || text.contains("harbour")),
     ("notes", |text| text.contains("steamer reached") && text.contains("A note about it.")),
@@ -42,7 +41,6 @@ fn words(text: &str) -> Vec<&str> {
     text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect()
 }
 
-/// A sample of a format.
 struct Sample {
     format: &'static str,
     name: &'static str,
@@ -65,7 +63,6 @@ har&#173;bour \
     <td>beta</td></tr></table><figure><img alt='x'/><figcaption>A picture of it</figcaption>\
     </figure><p id='n1'>A note about it.</p>";
 
-/// A web page.
 fn html() -> String {
     format!(
         "<html><head><meta charset='iso-8859-1'><meta name='author' content='Bob'></head><body>\
@@ -85,7 +82,7 @@ const ALTO: &str = "<?xml version='1.0'?><alto xmlns='http://www.loc.gov/standar
     <String CONTENT='bour'/><SP/><String CONTENT='caf\u{e9}'/></TextLine></TextBlock>\
     </PrintSpace></Page></Layout></alto>";
 
-/// An edition.
+/// A TEI edition with the features.
 fn tei() -> String {
     format!(
         "<?xml version='1.0' encoding='iso-8859-1'?><TEI xmlns='http://www.tei-c.org/ns/1.0'>\
@@ -96,7 +93,6 @@ fn tei() -> String {
     )
 }
 
-/// A law.
 fn law() -> String {
     format!(
         "<?xml version='1.0' encoding='iso-8859-1'?><akomaNtoso><act><meta><author>Bob</author>\
@@ -134,7 +130,7 @@ const TEXT: &str = "The steamer reached the har\u{ad}bour at caf\u{e9} noon.\n";
 const MAIL: &str = "From: Bob\nMessage-ID: <1>\nSubject: s\nContent-Type: text/plain; \
     charset=iso-8859-1\n\n";
 
-/// Returns a sample of each format that is read as a text, and of each document of programs.
+/// Returns a sample of each text format, and of each document format.
 fn samples() -> Vec<Sample> {
     let a = Absent;
     let sample = |format, name, bytes, abilities| Sample { format, name, bytes, abilities };
@@ -264,7 +260,7 @@ fn pdf() -> Vec<u8> {
     [&pdf[..end], trailer.as_bytes()].concat()
 }
 
-/// This build reads no such page.
+/// Without PDF support, no such page can be read.
 #[cfg(not(feature = "pdf"))]
 fn pdf() -> Vec<u8> {
     Vec::new()

@@ -1,4 +1,4 @@
-//! Access to an index without permission to write it, and beside a writer.
+//! Access to an index without write permission, and during writes of a second process.
 #![cfg(unix)]
 
 use std::fs;
@@ -10,7 +10,7 @@ use crate::common::{wait_until, words};
 use cento::index::{Index, WriterOptions};
 use serde_json::json;
 
-/// The user id of an account that owns nothing.
+/// The user id of an account without files.
 const NOBODY: u32 = 65534;
 
 /// Runs cento in `dir` as a user with permission to read everything there and to write nothing.
@@ -26,16 +26,16 @@ fn as_reader<T>(dir: &Dir, args: &[&str], run: impl FnOnce(Command) -> T) -> T {
     for name in [".", "rfc.idx"] {
         fs::set_permissions(dir.path(name), fs::Permissions::from_mode(0o555)).unwrap();
     }
-    // The superuser may write anywhere, and so the test gives that up for the run.
+    // The superuser may write anywhere, so the test runs the command as a different user.
     let is_superuser = fs::File::create(dir.path("rfc.idx/probe")).is_ok();
     let mut command = dir.command(args);
     if is_superuser {
         fs::remove_file(dir.path("rfc.idx/probe")).unwrap();
         let program = dir.path("cento");
         if !program.exists() {
-            // The build directory may be closed to others. Another process copies: a program that
-            // is open for writing cannot be run, and what other tests start meanwhile would have it
-            // open too.
+            // The build directory may be closed to the user. A separate process copies the program,
+            // because a program open for writing cannot be run, and children of parallel tests
+            // would inherit the open file.
             let copied = Command::new("cp").arg(env!("CARGO_BIN_EXE_cento")).arg(&program).status();
             assert!(copied.unwrap().success());
         }
@@ -54,7 +54,7 @@ fn a_user_with_read_permission_can_read() {
     let dir = Dir::new();
     dir.write("a.txt", words(1, 60));
     assert_eq!(dir.run(&["add", "rfc.idx", "a.txt"]).status, 0);
-    // With the file that is locked while segments are opened, and without, as on a copy.
+    // Once with the file that is locked while segments are opened, and once without, as in a copy.
     for lock in ["there", "gone"] {
         if lock == "gone" {
             fs::remove_file(dir.path("rfc.idx/.tantivy-meta.lock")).unwrap();
@@ -118,10 +118,10 @@ fn a_user_without_write_permission_can_serve_and_sees_later_commits() {
     }
     let found = service.post("/v1/search", &format!("{{\"text\": \"{}\"}}", words(1, 60)));
     assert!(found.status == 200 && found.body.contains("\"a.txt\""), "{found:?}");
-    // Like that of one index, whose path is not shown.
+    // As with a single index, the path is not shown.
     assert!(!found.body.contains("rfc.idx"), "{found:?}");
     assert_eq!(files(), before);
-    // It holds no lock: another process writes.
+    // The service holds no lock, so a second process can write.
     dir.write("b.txt", words(2, 60));
     assert_eq!(dir.run(&["add", "rfc.idx", "b.txt"]).status, 0);
     wait_until("the commit to be seen", || service.client().stats().unwrap().index.documents == 2);
@@ -170,7 +170,7 @@ fn short_writers_wait_for_their_turn_if_they_are_asked_to() {
     };
     let writers = lock();
     for verb in verbs {
-        // At once by default, and after a time that is over.
+        // The verb fails at once by default, and otherwise after the given time.
         for wait in [&[][..], &["--wait", "1ms"]] {
             let run = dir.run(&[verb, wait].concat());
             assert_eq!(run.status, 2, "{verb:?} {}", run.err);

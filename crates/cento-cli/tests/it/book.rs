@@ -1,10 +1,10 @@
-//! The examples of the book in docs/ are run, and their output is the one that the book shows.
+//! Runs the examples of the book in docs/, and compares their output with the book.
 //!
-//! A block of a chapter, indented by four spaces, has commands after `$ ` and below each its
-//! output. Each chapter runs in a directory of its own with the files of docs/samples. `...`
-//! matches any text, a line of it any lines; durations, sizes but for those of texts, times and
-//! names of segments may differ. `<!-- not run: REASON -->` before a block leaves it out.
-//! `CENTO_BLESS=1` replaces output that differs and has no `...`.
+//! A block of a chapter, indented by four spaces, has commands after `$ `, and below each command
+//! the output. Each chapter runs in its own directory with the files of docs/samples. `...` matches
+//! any text, and a line of `...` any lines. Durations, sizes except of texts, times and names of
+//! segments may differ. `<!-- not run: REASON -->` before a block skips the block. `CENTO_BLESS=1`
+//! replaces output that differs and has no `...`.
 
 mod curl;
 mod session;
@@ -19,7 +19,7 @@ use regex::Regex;
 use crate::common::run::Dir;
 use session::Session;
 
-/// A command of a chapter, and the lines of output that are shown below it.
+/// A command of a chapter, and the output shown below.
 struct Example {
     /// The line of the command, counted from 0.
     line: usize,
@@ -28,7 +28,7 @@ struct Example {
     output: std::ops::Range<usize>,
 }
 
-/// The commands of a chapter, and the reasons why others are not run, one for each command.
+/// The commands of a chapter, and the reason for each command that is not run.
 fn examples(lines: &[&str]) -> (Vec<Example>, Vec<String>) {
     let (mut examples, mut omitted) = (Vec::new(), Vec::new());
     let mut reason = None;
@@ -72,7 +72,7 @@ fn is_unprompted(line: &str) -> bool {
     line.trim_start().starts_with("cento ")
 }
 
-/// The end of the indented block that begins at `at`, without empty lines behind it.
+/// The end of the indented block that begins at `at`, without trailing empty lines.
 fn block_end(lines: &[&str], at: usize) -> usize {
     let mut end = at;
     for (number, line) in lines.iter().enumerate().skip(at) {
@@ -112,13 +112,13 @@ fn commands(lines: &[&str], block: std::ops::Range<usize>) -> Vec<Example> {
     found
 }
 
-/// The numbers that differ from run to run, and the text that replaces them.
+/// Numbers that differ from run to run, and the replacements.
 static MASKS: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
     let masks = [
         (r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?Z?", "TIME"),
         (r"\b\d[\d,.]* [mu]?s\b", "DURATION"),
         (r" \(\d[\d,.]* [KMG]?B/s\)", ""),
-        // The samples have one size; files of indexes vary.
+        // Sizes of texts are fixed by the samples, while sizes of index files vary.
         (r"\b(\d[\d,.]*) ((?:[KMGT]i)?B) of text\b", "${1}_$2 of text"),
         (r"\b\d[\d,.]* (?:[KMGT]i)?B\b", "SIZE"),
         (r#""(took_us|started)":\d+"#, "\"$1\":N"),
@@ -127,7 +127,7 @@ static MASKS: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
     masks.map(|(pattern, mask)| (Regex::new(pattern).unwrap(), mask)).into()
 });
 
-/// A line without these numbers, and without the spaces that align them.
+/// A line without varying numbers, and without the spaces that align the numbers.
 fn masked(line: &str) -> String {
     let line = line.trim_end();
     let replace = |text: String, (pattern, mask): &(Regex, &str)| {
@@ -137,13 +137,13 @@ fn masked(line: &str) -> String {
     if text == line { text } else { text.split_whitespace().collect::<Vec<_>>().join(" ") }
 }
 
-/// Whether a command wrote what its chapter shows.
+/// Whether a command wrote the output that the chapter shows.
 fn is_as_shown(shown: &[&str], written: &str) -> bool {
     let shown = shown.iter().map(|line| line.strip_prefix("    ").unwrap_or(line));
     let mut shown: String = shown.map(|line| masked(line) + "\n").collect();
     let mut written: String = written.lines().map(|line| masked(line) + "\n").collect();
     if shown.starts_with(['{', '[']) {
-        // JSON is wrapped in a chapter, and is one line in a terminal.
+        // A chapter wraps JSON, and a terminal shows one line.
         shown.retain(|c| !c.is_whitespace());
         written.retain(|c| !c.is_whitespace());
     }
@@ -161,7 +161,7 @@ fn chapters(dir: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Runs the examples of a chapter; what differs, with its place.
+/// Runs the examples of a chapter. Returns differences with their places.
 fn run(chapter: &Path, samples: &Path) -> (usize, Vec<String>, Vec<String>) {
     let text = fs::read_to_string(chapter).unwrap();
     let lines: Vec<&str> = text.lines().collect();
@@ -220,7 +220,7 @@ fn check(dir: &str) {
     for reasons in all_omitted.chunk_by(|a, b| a == b) {
         report += &format!("\n  {} {}", reasons.len(), reasons[0]);
     }
-    // The macros of the standard library write nothing in a test that succeeds.
+    // The test harness captures the output of `eprintln!` in a test that succeeds.
     std::io::stderr().write_all(format!("{report}\n").as_bytes()).unwrap();
     assert!(total > 0, "no example in docs/{dir}");
     assert!(differences.is_empty(), "{}", differences.join("\n\n"));
@@ -251,7 +251,7 @@ fn the_commands_for_each_job_run() {
     }
 }
 
-/// Examples that need a service that runs, or are one.
+/// Verbs that need a running service, or are a service.
 const OF_SERVICES: [&str; 2] = ["info health", "serve"];
 
 #[test]

@@ -17,7 +17,7 @@ const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
 const INSTALL: &str = "install chromium and chromedriver (on Debian: apt-get install chromium \
                        chromium-driver); CHROMEDRIVER names a chromedriver that is not in PATH";
 
-/// Returns the chromium that is in `PATH`.
+/// Returns the path of chromium, if `PATH` has it.
 fn chromium() -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     let names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"];
@@ -28,7 +28,7 @@ fn chromium() -> Option<PathBuf> {
     programs.into_iter().find(|program| program.is_file())
 }
 
-/// A browser with one window.
+/// A browser with a single window.
 pub struct Browser {
     driver: Child,
     session: String,
@@ -36,10 +36,11 @@ pub struct Browser {
 }
 
 impl Browser {
-    /// Starts one.
+    /// Starts a browser.
     ///
     /// # Panics
-    /// Where chromedriver or chromium is missing: the tests that need them are ignored by default.
+    /// Where chromedriver or chromium is missing. Tests with a browser are therefore ignored by
+    /// default.
     pub fn start() -> Browser {
         let program = std::env::var_os("CHROMEDRIVER").unwrap_or_else(|| "chromedriver".into());
         let mut driver = Command::new(&program);
@@ -55,7 +56,7 @@ impl Browser {
                 line.contains("started successfully on port").then(|| port.unwrap().to_owned())
             })
             .expect("chromedriver says where it listens");
-        // Drains the rest of its output, which is unused.
+        // Drains the unused output, because chromedriver would block on a full pipe.
         std::thread::spawn(move || told.for_each(drop));
         let profile = tempfile::tempdir().unwrap();
         let arguments = [
@@ -72,7 +73,7 @@ impl Browser {
             format!("--user-data-dir={}", profile.path().display()),
         ];
         let mut options = json!({ "args": arguments });
-        // Otherwise chromedriver looks where the installers of Chrome put it.
+        // Without this, chromedriver only looks where Chrome's installers put the browser.
         if let Some(chromium) = chromium() {
             options["binary"] = json!(chromium);
         }
@@ -98,7 +99,7 @@ impl Browser {
         self.post("execute/sync", &json!({"script": script, "args": []}))
     }
 
-    /// Waits until a script returns a value other than null and false.
+    /// Waits until a script returns a value other than null and false, and returns the value.
     pub fn wait_for(&self, script: &str) -> Value {
         let until = Instant::now() + Duration::from_secs(30);
         loop {
@@ -139,14 +140,14 @@ impl Drop for Browser {
     }
 }
 
-/// The value that WebDriver answers with.
+/// Posts JSON, and returns WebDriver's value.
 fn post(url: &str, body: &Value) -> Value {
     let value = answer(url, body);
     assert!(value.get("error").is_none(), "{value}");
     value
 }
 
-/// The value that WebDriver answers with, which may be an error.
+/// Posts JSON, and returns WebDriver's value, which may describe an error.
 fn answer(url: &str, body: &Value) -> Value {
     let agent = ureq::Agent::new_with_config(
         ureq::Agent::config_builder().http_status_as_error(false).proxy(None).build(),
@@ -177,7 +178,7 @@ fn a_pasted_text_is_searched_for_and_its_passages_are_shown() {
          return ids.length > 0 && ids;",
     );
     assert_eq!(ids, json!(["a"]));
-    // The text with its parts, and the documents that have the first of them.
+    // The page shows the text with its parts, and the documents that share the first part.
     let marked = "const marks = [...document.querySelectorAll('PLACE mark')];
                   return marks.length > 0 && marks.map(mark => mark.textContent).join('');";
     assert_eq!(browser.wait_for(&marked.replace("PLACE", "#search-traced")), json!(passage));
@@ -187,7 +188,7 @@ fn a_pasted_text_is_searched_for_and_its_passages_are_shown() {
         "return [...document.querySelectorAll('.span-panel .choose')].map(b => b.textContent)",
     );
     assert_eq!(carriers, json!(["a", "b"]));
-    // A carrier is chosen, and both texts are shown.
+    // Choosing a carrier shows both texts.
     browser.click("#search-traced .carriers .choose");
     for side in ["query", "hit"] {
         let place = format!("#side-by-side .side.{side}");
@@ -199,7 +200,7 @@ fn a_pasted_text_is_searched_for_and_its_passages_are_shown() {
     browser.wait_for(
         "return document.getElementById('search-status').textContent.startsWith('The report has been saved')",
     );
-    // The documents are listed instead, the first is shown, and another is chosen.
+    // With a list of documents, the page shows the first hit, and then the chosen hit.
     browser.click("#search-options summary");
     browser.run("document.getElementById('search-show').value = 'overlap'");
     browser.click("#search-run");
@@ -212,7 +213,7 @@ fn a_pasted_text_is_searched_for_and_its_passages_are_shown() {
         json!(a)
     ));
     assert_eq!(browser.run("return document.getElementById('message').textContent"), json!(""));
-    // Ranked by passages without short ones, hits have the number of words in them.
+    // Ranking by passages without short passages adds the number of words to each hit.
     let titles = "const titles = [...document.querySelectorAll('#search-hits th')].map(th => th.textContent);
                   return WANTED && titles;";
     let resemblance = titles.replace("WANTED", "titles.includes('Shared by both')");
@@ -286,7 +287,7 @@ fn files_are_compared_and_registered_and_verified() {
     );
     assert_eq!(pairs, json!([["one", "two"]]));
     browser.wait_for("return document.querySelectorAll('#pairs-graph g.edge').length === 1");
-    // An edge is chosen with the keyboard alone; words that differ are underlined.
+    // Chooses an edge with the keyboard only. Words that differ are underlined.
     let enter = "const edge = document.querySelector('#pairs-graph g.edge');
                  edge.focus();
                  edge.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', bubbles: true }));
@@ -295,14 +296,14 @@ fn files_are_compared_and_registered_and_verified() {
     let underlined = "const side = document.querySelector('#pairs-side-by-side .side.query');
                       return side && [...side.querySelectorAll('mark u')].map(u => u.textContent);";
     assert_eq!(browser.wait_for(underlined), json!(["changed"]));
-    // The report of these pairs is saved.
+    // Saves the report of these pairs.
     browser.click("#pairs-anonymous");
     browser.click("#pairs-report");
     browser.wait_for(
         "return document.getElementById('pairs-status').textContent.startsWith('The report has been saved')",
     );
     assert_eq!(browser.run("return document.getElementById('message').textContent"), json!(""));
-    // Registered with the personal identification string, under names that have it.
+    // Registers documents with the personal identification string as part of their names.
     browser.click("#tab-registry");
     browser.type_into("#register-person", "an-unguessable-secret");
     browser.type_into("#register-name", "essays");
@@ -337,7 +338,7 @@ fn a_source_that_is_unticked_does_not_count_in_a_report() {
     let report: Value = serde_json::from_str(&json).unwrap();
     let document = &report["documents"][0];
     let share = |number: usize, of: &str| document["sources"][number][of].as_f64().unwrap();
-    // All is there without a script but for the ticks.
+    // Without scripts, the report is complete except for the ticks.
     browser.open(&format!("file://{}", dir.path("r.html").display()));
     let texts = |selector: &str| {
         let all = format!("[...document.querySelectorAll('{selector}')].map(e => e.textContent)");
@@ -348,7 +349,7 @@ fn a_source_that_is_unticked_does_not_count_in_a_report() {
     let owners =
         "return [...new Set([...document.querySelectorAll('mark')].map(mark => mark.className))]";
     assert_eq!(browser.run(owners), json!(["c1", "c2"]));
-    // `a` has all that `b` has: without it, that is of `b`.
+    // `a` contains all text of `b`. Excluding `a` attributes the text to `b`.
     assert_eq!(
         ["a", "c", "b"].map(|id| json!(id)),
         [0, 1, 2].map(|n| document["sources"][n]["id"].clone())

@@ -12,7 +12,7 @@ use crate::common::{words, zip};
 fn a_class_is_compared_with_itself_and_the_index_and_is_added_to_it() {
     let browser = Browser::start();
     let dir = Dir::new();
-    // Last year's submission; cas hands in a file of it.
+    // A submission of last year. cas hands in a file from it.
     dir.write("2025/dan/old.txt", words(4, 60));
     let added = dir.run(&["add", "idx", "2025", "--by", "directory"]);
     assert_eq!(added.status, 0, "{}", added.err);
@@ -35,7 +35,7 @@ fn a_class_is_compared_with_itself_and_the_index_and_is_added_to_it() {
     browser.click("#pairs-against");
     browser.type_into("#pairs-term", "2026");
     browser.click("#pairs-run");
-    // What each has from where: known before, and shared in the class.
+    // Shares of each submission: known before, and shared in the class.
     let rows = browser.wait_for(
         "const cell = (row, title) => row.querySelector(`td[data-title=\"${title}\"]`).textContent;
          const rows = [...document.querySelectorAll('#pairs-sources tr.submission')];
@@ -59,7 +59,7 @@ fn a_class_is_compared_with_itself_and_the_index_and_is_added_to_it() {
         "in.zip/class/dan/a.png: it is an image",
     ]);
     assert_eq!(left_out, expected);
-    // The row of a submission shows its files, its pairs, and the part and line of a passage.
+    // A submission's row shows the files, the pairs, and the part and line of a passage.
     browser.click("#pairs-sources tr[data-id='2026/cas'] button");
     browser.wait_for(
         "return document.querySelector('#pairs-side-by-side .passage-at')?.textContent
@@ -72,7 +72,7 @@ fn a_class_is_compared_with_itself_and_the_index_and_is_added_to_it() {
     assert_eq!(parts, json!(["main.txt", "old.txt"]));
     let files = browser.run("return document.getElementById('pairs-class-files').textContent");
     assert_eq!(files, json!("2026/cas: main.txt (2 lines)"));
-    // Another unit: each file is compared, and the table has them.
+    // With a different unit, each file is compared and listed in the table.
     browser.run("document.getElementById('pairs-by').value = 'file'");
     browser.click("#pairs-run");
     let has_row = |id: &str| {
@@ -84,7 +84,7 @@ fn a_class_is_compared_with_itself_and_the_index_and_is_added_to_it() {
     browser.run("document.getElementById('pairs-by').value = ''");
     browser.click("#pairs-run");
     has_row("2026/ann");
-    // They are added under the term, and are then known as earlier versions.
+    // The submissions are added under the term, and count as earlier versions from then on.
     browser.click("#pairs-file");
     browser.wait_for(
         "return document.getElementById('pairs-file-status').textContent

@@ -32,7 +32,7 @@ fn list_documents(browser: &Browser) {
     browser.run("document.getElementById('search-show').value = 'overlap'");
 }
 
-/// What a script returns for each row of the hits that is shown.
+/// Returns the value of `what` for each visible row of the hits.
 fn of_hits(browser: &Browser, what: &str) -> Value {
     let script = format!(
         "return [...document.querySelectorAll('#search-hits tr.hit')]
@@ -62,13 +62,13 @@ fn files_and_documents_with_most_in_common_come_first() {
     );
     assert_eq!(files, json!(["c.txt", "b.txt", "a.txt"]));
     browser.wait_for("return document.querySelectorAll('#side-by-side .side.hit').length === 1");
-    // Its documents are shown, and the passages of the first of them.
+    // Shows the documents, and the passages of the first document.
     let ids = of_hits(&browser, "row.dataset.id");
     assert_eq!(ids[0], "library/of/long/names/1/text.txt");
     assert_eq!(ids[8], "library/of/long/names/9/text.txt");
     let title = browser.run("return document.querySelector('.side.hit h3').textContent");
     assert_eq!(title, ids[0]);
-    // The share of the text that was found is that of the report.
+    // The page and the report give the same share of the text.
     let ran = dir.run(&["search", "idx", "b.txt", "--report", "r.json"]);
     assert_eq!(ran.status, 0, "{}", ran.err);
     let report = std::fs::read_to_string(dir.path("r.json")).unwrap();
@@ -90,11 +90,11 @@ fn tables_are_sorted_and_filtered_and_have_short_names() {
     browser.type_into("#search-text", &words(1, 260));
     browser.click("#search-run");
     browser.wait_for("return document.querySelectorAll('#search-hits tr.hit').length === 9");
-    // Without the directory of all, with the path as title.
+    // The name omits the common directory, and the title has the path.
     assert_eq!(of_hits(&browser, "row.querySelector('button').textContent")[0], "1/text.txt");
     let title = of_hits(&browser, "row.querySelector('button').title");
     assert_eq!(title[0], "library/of/long/names/1/text.txt");
-    // A heading sorts, and once more in the other direction.
+    // Clicking a heading sorts, and a second click reverses the order.
     let sorted = "return document.querySelector('#search-hits th[aria-sort]').textContent
                       + document.querySelector('#search-hits th[aria-sort]').getAttribute('aria-sort')";
     assert_eq!(browser.run(sorted), json!("Of your textdescending"));
@@ -104,7 +104,7 @@ fn tables_are_sorted_and_filtered_and_have_short_names() {
     browser.click("#search-hits th button");
     assert_eq!(browser.run(sorted), json!("Documentascending"));
     assert_eq!(of_hits(&browser, "row.dataset.id")[0], "library/of/long/names/1/text.txt");
-    // All words of the filter, in any case and order, also in the part of a path that is not shown.
+    // A filter matches words in any case and order, even in the hidden part of a path.
     browser.type_into("#search-hits-view .filter input", "4/TEXT library");
     assert_eq!(of_hits(&browser, "row.dataset.id"), json!(["library/of/long/names/4/text.txt"]));
     let told = browser.run("return document.querySelector('#search-hits-view .shown').textContent");
@@ -127,7 +127,7 @@ fn results_are_on_the_first_screen_of_a_telephone() {
     browser.type_into("#search-text", &words(1, 260));
     browser.click("#search-run");
     browser.wait_for("return document.querySelectorAll('#side-by-side .side.hit').length === 1");
-    // Nothing is wider than the screen, and the first document is on it.
+    // Nothing is wider than the screen, and the first document is visible.
     let measured = browser.run(
         "scrollTo(0, 0);
          const first = document.querySelector('#search-hits tr.hit').getBoundingClientRect();
@@ -164,7 +164,7 @@ fn lists_of_a_report_are_sorted_and_filtered() {
                  .map(element => element.textContent);"
         ))
     };
-    // Most reused text first, in the list and below it.
+    // The list and the texts below begin with most reused text.
     let list = "table.list tbody th a[href^=\"#d\"]";
     let most_first: Vec<String> = (1..=8).rev().map(|part| format!("{part}.txt")).collect();
     assert_eq!(shown(list), json!(most_first));
@@ -192,7 +192,7 @@ fn boilerplate_in_a_report_is_hidden_while_its_box_is_not_ticked() {
     let ran = dir.run(&["pairs", "in", "-b", "sheet.txt", "--report", "r.html"]);
     assert_eq!(ran.status, 0, "{}", ran.err);
     browser.open(&format!("file://{}", dir.path("r.html").display()));
-    // The texts side by side, as a reader sees them.
+    // The texts side by side, as visible to a reader.
     let shown = || {
         let script = "return [...document.querySelectorAll('.side')]
             .map(side => side.innerText.replace(/\\s+/g, ' ')).join(' ');";

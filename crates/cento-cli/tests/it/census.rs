@@ -1,5 +1,5 @@
-//! Every verb accounts for every record: as a document, a refusal that is named, or an exclusion
-//! that is named.
+//! Every verb accounts for every record: as a document, a reported refusal, or a reported
+//! exclusion.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use crate::common::service::Service;
 use crate::common::{words, zip};
 use cento_client::api::{Commit, FileBody};
 
-/// A record that is a document, or that is refused for a reason.
+/// A record that is a document, or is refused for a reason.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Good,
@@ -51,7 +51,7 @@ fn kinds() -> impl Strategy<Value = Vec<Kind>> {
         1 => Just(Kind::WithoutText),
         1 => Just(Kind::Binary),
     ];
-    // Two at least that can be compared.
+    // At least two records can be compared.
     prop::collection::vec(kind, 2..9).prop_map(|mut kinds| {
         kinds[..2].fill(Kind::Good);
         kinds
@@ -70,7 +70,7 @@ fn write(dir: &Dir, source: &str, kinds: &[Kind]) {
         "table.csv" => {
             let mut rows = "id,text\n".to_owned();
             for record in &records {
-                // One without a text has too many columns.
+                // A record without a text becomes a row with too many columns.
                 let text = record["text"].as_str().unwrap_or("too,many");
                 rows += &format!("{},{text}\n", record["id"].as_str().unwrap());
             }
@@ -89,7 +89,7 @@ fn write(dir: &Dir, source: &str, kinds: &[Kind]) {
     }
 }
 
-/// The sum of these numbers of an object.
+/// The sum of the numbers in these fields.
 fn sum(object: &Value, names: &[&str]) -> u64 {
     names
         .iter()
@@ -105,7 +105,7 @@ fn length(value: &Value) -> usize {
     value.as_array().map_or(0, Vec::len)
 }
 
-/// Whether an exit status says that records were refused, or at least left out.
+/// Asserts that the exit status reflects refused or skipped records.
 fn check_status(status: i32, kinds: &[Kind], source: &str) {
     let is_whole = kinds.iter().all(|kind| kind.is_document());
     let is_list = !matches!(source, "files.zip" | "dir");

@@ -1,5 +1,5 @@
-//! Submissions of a class: files of one document, attempts of one author, documents of earlier
-//! years.
+//! Submissions of a class: documents of several files, several attempts of an author, documents of
+//! earlier years.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::common::run::Dir;
 use crate::common::{words, zip};
 
-/// The pairs of a run as `a b`, in order, and the other lines.
+/// The pairs of a run as `a b`, in order, and the remaining lines.
 #[track_caller]
 fn pairs(dir: &Dir, args: &[&str]) -> (Vec<String>, Vec<Value>) {
     let ran = dir.run(&[args, &["--format", "json"]].concat());
@@ -25,7 +25,7 @@ fn pairs(dir: &Dir, args: &[&str]) -> (Vec<String>, Vec<Value>) {
     (pairs.iter().map(named).collect(), rest)
 }
 
-/// Writes three students with two files each; the second file of each is the same.
+/// Writes three students with two files each. The second file is the same for every student.
 fn students(dir: &Dir) {
     for (number, name) in ["ann", "bob", "cas"].into_iter().enumerate() {
         dir.write(&format!("students/{name}/main.txt"), words(number as u64, 60));
@@ -35,7 +35,7 @@ fn students(dir: &Dir) {
 
 #[test]
 fn each_directory_that_the_shell_names_is_a_submission() {
-    // Main.txt of two students was a pair, and each file a submission.
+    // Regression: each file was a submission, and Main.txt of two students was a pair.
     let dir = Dir::new();
     students(&dir);
     let expected: BTreeSet<String> =
@@ -77,7 +77,7 @@ fn a_pattern_makes_submissions_of_the_names_of_a_learning_platform() {
     );
     assert_eq!(first["symmetric"], 1.0);
     assert_eq!(first["files"][0]["a"], "flat/lindqvistada/Inventory.txt");
-    // A file that does not fit is named.
+    // The message gives the file that does not fit the pattern.
     assert!(ran.status == 3 && ran.err.contains("flat/README"), "{}", ran.err);
     assert!(ran.err.contains("does not fit the pattern"), "{}", ran.err);
     for (by, why) in [("{name}_{part}", "{document}"), ("students", "expected file, directory")] {
@@ -94,7 +94,7 @@ fn an_index_holds_submissions_with_their_parts_and_meta() {
     let added = ["add", "idx", "students", "--by", "directory", "--meta", "term=2025"];
     let report = dir.json(&added);
     assert_eq!((&report["added"], &report["skipped_by_name"]), (&json!(3), &json!(1)));
-    // A second run changes nothing, and a file less is another document of the same id.
+    // A second run changes nothing. Without one file, the document of the same id differs.
     assert_eq!(dir.json(&added)["unchanged"], 3);
     std::fs::remove_file(dir.path("students/bob/main.txt")).unwrap();
     let report = dir.json(&added);
@@ -161,7 +161,7 @@ fn new_files_are_compared_with_each_other_and_with_an_index_but_not_old_with_old
     assert!((share("2025/ann", "known") - 0.5).abs() < 0.05 && share("2025/ann", "shared") == 0.0);
     assert!((share("2025/bob", "shared") - 0.5).abs() < 0.05 && share("2025/bob", "known") == 0.0);
     assert_eq!((share("2025/dan", "new"), sources.len()), (1.0, 4));
-    // One new document is enough, and the index has decided how it is signed.
+    // A single new document is enough, because the index decides on scheme and analyzer.
     let (found, _) = pairs(&dir, &["pairs", "2025/ann/main.txt", "--against", "old.idx"]);
     assert_eq!(found, ["2025/ann/main.txt 2024/gil in old.idx"]);
     let ran = dir.run(&[&args[..], &["--scheme", "kgram(k=3)"]].concat());
@@ -188,12 +188,12 @@ fn what_was_compared_is_added_once() {
     let all = listed();
     assert_eq!(all.lines().count(), 7, "{all}");
     assert_eq!(all.matches("\"term\":2025").count(), 4, "{all}");
-    // Again: each document is there already, and no copy of itself.
+    // In a second run, the index has each document already. A document is not a copy of itself.
     let (found, _) = pairs(&dir, &add);
     assert_eq!((found, listed()), (first.clone(), all));
     let ran = dir.run(&add);
     assert!(ran.err.contains("4 unchanged") && ran.err.contains("earlier version"), "{}", ran.err);
-    // The added documents are those that `add` would have added.
+    // The added documents equal the documents that `cento add` adds.
     let added = dir.json(&["show", "old.idx", "2025/bob"]);
     let direct = Dir::new();
     years(&direct);
@@ -202,7 +202,7 @@ fn what_was_compared_is_added_once() {
     for field in ["text", "meta", "fingerprints", "tokens", "parts"] {
         assert_eq!(added[field], shown[field], "{field}");
     }
-    // Another document of the same name is not replaced, and nothing is added.
+    // A different document with an existing id is refused, and nothing is added.
     let other = Dir::new();
     other.write("2025/bob/main.txt", words(30, 90));
     other.write("2025/zoe/main.txt", words(31, 90));
@@ -259,7 +259,7 @@ fn a_search_for_a_submission_names_the_files_of_its_passages() {
     let passage = &answer["hits"][0]["passages"][0];
     let places = (&passage["a_part"], &passage["b_part"]);
     assert_eq!(places, (&json!("x/lib.txt"), &json!("lib/shared.txt")));
-    // The report has a heading for each file; a service answers the same.
+    // The report has a heading per file, and a service gives the same answer.
     let report = dir.run(&["search", "idx", "new.zip", "--by", "directory", "--report", "r.html"]);
     assert_eq!(report.status, 0, "{}", report.err);
     let html = std::fs::read_to_string(dir.path("r.html")).unwrap();
@@ -274,8 +274,8 @@ fn a_search_for_a_submission_names_the_files_of_its_passages() {
 
 #[test]
 fn what_an_export_puts_beside_the_submissions_is_none() {
-    // A zip made on a Mac had `__MACOSX/class` as a submission that was not compared, and a README
-    // made one document of the whole class.
+    // Regression: in a zip from a Mac, `__MACOSX/class` was a submission without text, and a README
+    // turned the whole class into a single document.
     let dir = Dir::new();
     let [ann, bob] = [1, 2].map(|seed| words(seed, 60));
     let mac = [
@@ -293,7 +293,7 @@ fn what_an_export_puts_beside_the_submissions_is_none() {
 
 #[test]
 fn names_of_a_learning_platform_are_noticed() {
-    // Two students of one name were one document with the pattern of their names alone.
+    // The pattern must include the number: two students with the same name were a single document.
     let dir = Dir::new();
     let text = words(1, 60);
     let moodle = ["Bo Berg_102", "Bo Berg_103", "Ada Lind_101"]
@@ -310,7 +310,7 @@ fn names_of_a_learning_platform_are_noticed() {
 
 #[test]
 fn the_shares_of_a_submission_do_not_depend_on_the_listed_pairs() {
-    // All repeat the worksheet, so that the pair with the source is far down the list.
+    // The worksheet is in every document, so the pair with the source is far down the list.
     let dir = Dir::new();
     let sheet = words(1, 60);
     dir.write("old/eve/main.txt", words(2, 900));

@@ -34,7 +34,7 @@ fn an_added_document_is_found() {
         let number = |name: &str| hit[name].as_f64().unwrap();
         let query = answer["query"]["fingerprints"].as_f64().unwrap();
         assert!(number("overlap") <= query.min(number("fingerprints")));
-        // All runs of 80 words are in texts of 200 and 140 words.
+        // Every run of the 80 shared words occurs in texts of 200 and 140 words.
         let all = |words: f64| words - 4.0;
         let truth = all(80.0) / all(if hit["id"] == "a" { 200.0 } else { 140.0 });
         for name in ["containment_of_b", "resemblance"] {
@@ -121,7 +121,7 @@ fn thresholds_limits_and_filters_narrow_the_hits() {
             assert!(refused.err.contains(said), "{}", refused.err);
         }
     }
-    // A document that comes later may have the field.
+    // A later document may have the field, so the watch is accepted.
     let of_watch = ["--text", "one two three", "--min-passage", "2", "--filter", "later:1"];
     let run = dir.run(&[&["watch", "add", "idx"], &of_watch[..]].concat());
     assert_eq!(run.status, 0, "{}", run.err);
@@ -131,7 +131,7 @@ fn thresholds_limits_and_filters_narrow_the_hits() {
 #[test]
 fn removed_documents_are_gone_and_compaction_gives_their_space_back() {
     let dir = indexed();
-    // An id that is named twice is removed once, and not missing.
+    // A repeated id is removed once, and not reported as missing.
     let removed = dir.json(&["remove", "idx", "a", "nobody", "a", "nobody"]);
     assert_eq!(removed, json!({"removed": 1, "missing": ["nobody"]}));
     let hits = dir.json(&["search", "idx", "--text", &words(1, 80)])["hits"].clone();
@@ -215,7 +215,7 @@ fn short_documents_find_their_copies_and_are_distinct() {
 fn every_scheme_finds_a_copy() {
     let dir = Dir::new();
     dir.write("corpus.jsonl", corpus());
-    // All that there are, and some with other parameters.
+    // Every scheme of this build, and some schemes with further parameters.
     let all = dir.run(&["info", "schemes", "--format", "json"]).out;
     let all = all.lines().map(|line| {
         let scheme: Value = serde_json::from_str(line).unwrap();
@@ -226,7 +226,7 @@ fn every_scheme_finds_a_copy() {
         let index = format!("{scheme}.idx");
         let mut add = vec!["add", &index, "corpus.jsonl", "--scheme", &scheme];
         let mut added = dir.run(&add);
-        // Of some schemes the message says which table they need.
+        // The message says which table a scheme needs, if the scheme needs a table.
         add.extend(["--frequencies", "table"]);
         for needed in ["needs a frequency table", "needs counts of runs of "] {
             if let Some((_, q)) = added.err.split_once(needed) {
@@ -297,14 +297,15 @@ fn leftovers_of_a_crash_do_not_keep_an_index_from_opening() {
     dir.write("idx/0123456789abcdef0123456789abcdef.sig", "half of a segment");
     dir.write("idx/.tantivy-writer.lock", "");
     assert_eq!(dir.run(&["search", "idx", "--text", &words(1, 80)]).status, 0);
-    // They are no damage, but may have texts that were removed, so that they are named.
+    // Leftover segments are not damage, but `check` lists them because they may contain removed
+    // texts.
     let checked = dir.run(&["check", "idx", "--format", "json"]);
     assert_eq!((checked.status, &checked.json()["ok"]), (3, &json!(true)), "{}", checked.out);
     assert!(checked.out.contains("0123456789abcdef0123456789abcdef.sig"), "{}", checked.out);
     dir.write("more.jsonl", line("z", &words(8, 60), json!({})));
     assert_eq!(dir.json(&["add", "idx", "more.jsonl"])["added"], 1);
     assert_eq!(dir.json(&["check", "idx"])["unlisted"], json!(null));
-    // A creation that was cut off.
+    // The directory of a creation that was cut off can be used again.
     dir.write("cut/.managed.json", "[]");
     assert_eq!(dir.run(&["create", "cut"]).status, 0);
 }
@@ -341,7 +342,7 @@ fn all_manual_pages_are_written_at_once() {
     assert!(run.err.contains("file"), "{}", run.err);
 }
 
-/// The sources that Cargo has downloaded, with `my home` as its directory.
+/// Sources that Cargo downloaded, with `my home` as Cargo's directory.
 const SOURCES: &str = "my home/registry/src/index.crates.io-1949cf8c6b5b557f";
 
 #[test]
@@ -352,7 +353,7 @@ fn the_demo_shows_what_packages_share_and_ends_with_a_report() {
         let package = format!("{SOURCES}/{package}");
         dir.write(&format!("{package}/README.md"), readme);
         dir.write(&format!("{package}/lib.rs"), words(20 + i as u64, 200));
-        // More alike than the rest, and of no interest.
+        // These files are more alike than the sources, but of no interest.
         for repeated in ["LICENSE", "CHANGELOG.md", "Cargo.toml"] {
             let text = format!("{} {i}", words(5, 400));
             dir.write(&format!("{package}/{repeated}"), text);
@@ -442,7 +443,7 @@ fn a_folder_is_compared_with_itself_and_with_the_one_of_last_year() {
     assert!(!both.out.contains("last year/dora again.txt  last year/dora.txt"), "{}", both.out);
     assert!(!both.out.contains("last year/dora.txt  last year/dora again.txt"), "{}", both.out);
     assert!(report.contains("last year/dora"));
-    // As with an index of them.
+    // Comparing with an index of the earlier texts gives the same result.
     dir.json(&["add", "old.idx", "last year"]);
     let of = |against: &str| {
         let run = dir.run(&["pairs", "class", "--against", against, "--format", "csv"]);
@@ -465,7 +466,7 @@ fn a_demonstration_shows_the_resemblance_that_compare_computes() {
         let text = words(1, 100) + " " + &words(seed, 37);
         dir.write(&format!("{SOURCES}/p{seed}-1.0.0/a.txt"), text);
     }
-    // The report stays.
+    // The report is kept after the run.
     let mut demo = dir.command(&["demo"]);
     demo.env("CARGO_HOME", dir.path("my home"));
     let temporary = dir.path(".");
@@ -498,7 +499,7 @@ fn the_demo_opens_its_report_with_the_program_of_the_system() {
         let text = format!("{} {}", words(1, 300), words(seed, 60));
         dir.write(&format!("texts/{name}"), text);
     }
-    // As the desktop's own, in one step.
+    // Renames in one step, so that the test never reads an incomplete file.
     dir.write("bin/xdg-open", "#!/bin/sh\necho \"$1\" > opened.new && mv opened.new opened\n");
     fs::set_permissions(dir.path("bin/xdg-open"), fs::Permissions::from_mode(0o755)).unwrap();
     let path = std::env::var_os("PATH").unwrap_or_default();

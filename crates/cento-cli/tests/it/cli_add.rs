@@ -40,7 +40,7 @@ fn the_last_of_a_repeated_id_wins() {
         dir.json(&["search", "idx", "--text", &words(1, 50)])["hits"][0]["containment_of_a"],
         1.0
     );
-    // In one run over an index that holds the first version, with commits in between.
+    // A single run over an index with the first version, with commits in between.
     dir.write(
         "back.jsonl",
         line("a", &words(2, 50), json!({})) + &line("a", &words(1, 50), json!({})),
@@ -99,7 +99,7 @@ fn a_name_that_does_not_exist_ends_the_command_and_says_that_nothing_was_read() 
 
 #[test]
 fn a_file_without_documents_is_named_and_nothing_added_is_status_2() {
-    // `0 added`, and the status 0.
+    // Regression: `0 added` with the status 0.
     let dir = Dir::new();
     dir.write("rows.csv", "id,text\n");
     dir.write("list.json", "[]");
@@ -193,7 +193,7 @@ fn a_line_beyond_the_limit_is_refused_and_its_neighbors_land() {
 
 #[test]
 fn a_whole_file_beyond_the_limit_is_an_unread_file() {
-    // It was a failed record, which no list names and which changes no exit status.
+    // Regression: counted as a failed record, which no list shows and no exit status reflects.
     let dir = Dir::new();
     dir.write("in/long.txt", words(9, 40_000));
     dir.write("in/table.csv", "id,body\n1,words\n");
@@ -224,7 +224,7 @@ fn a_limit_of_records_that_the_memory_cannot_hold_is_refused() {
     assert_eq!(run.status, 2);
     assert!(run.err.contains("--max-record-bytes is at most an eighth of --memory"), "{}", run.err);
     assert!(!dir.path("idx").exists());
-    // That is the default too.
+    // The default limit is the same.
     let run = dir.run(&["add", "idx", "long.jsonl", "--memory", "64MiB"]);
     assert!(run.err.contains("long.jsonl:1: longer than 8388608 bytes"), "{}", run.err);
 }
@@ -295,13 +295,13 @@ fn an_interrupted_run_leaves_the_index_as_the_last_commit_left_it() {
     command.stdin(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
-    // More than the pipe and all buffers hold: once it is written, documents are on their way.
+    // More than the pipe and the buffers hold, so after the last write documents are being added.
     for i in 0..5000 {
         stdin.write_all(line(&format!("n{i}"), &words(i, 100), json!({})).as_bytes()).unwrap();
     }
     let pid = child.id().to_string();
     assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
-    // Standard input stays open: the process must not wait for it.
+    // Standard input stays open, and the process must not wait for the end of input.
     let status = child.wait().unwrap();
     drop(stdin);
     assert_eq!(status.code(), Some(130));
@@ -309,7 +309,7 @@ fn an_interrupted_run_leaves_the_index_as_the_last_commit_left_it() {
     child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
     assert_eq!(said, "cento: stopping; committed documents are kept\n");
     assert_eq!(dir.json(&["stats", "idx"])["documents"], before["documents"]);
-    // Segments that no commit has may be left: they are named until the next change.
+    // Uncommitted segments may be left, and `check` lists them until the next change.
     let checked = dir.run(&["check", "idx", "--format", "json"]);
     assert!([0, 3].contains(&checked.status) && checked.json()["ok"] == true, "{}", checked.out);
     dir.write("more.jsonl", line("z", &words(8, 60), json!({})));
@@ -319,8 +319,8 @@ fn an_interrupted_run_leaves_the_index_as_the_last_commit_left_it() {
 
 #[test]
 fn a_removal_that_was_cut_off_can_be_repeated() {
-    // A kill or a full disk in a commit leaves the file of deleted documents that it wrote; the
-    // same removal has a file of the same name again.
+    // A kill or a full disk during a commit leaves the file of deleted documents, and the same
+    // removal writes a file with the same name again.
     let dir = Dir::new();
     let lines = (0..8u64).map(|i| line(&format!("d{i}"), &words(i, 60), json!({})));
     dir.write("corpus.jsonl", lines.collect::<String>());
@@ -361,7 +361,7 @@ fn programs_have_the_language_of_their_names() {
     assert_eq!(run.status, 0, "{}", run.err);
     let run = dir.run(&["compare", "in/A.java", "in/B.java", "--analyzer", "code"]);
     assert_eq!(run.status, 0, "{}", run.err);
-    // It was C, whatever the files were.
+    // Regression: the language was C for any files.
     dir.write("in/notes.txt", "some words");
     dir.write("b.py", "x = 1");
     for (paths, why) in [
@@ -380,7 +380,7 @@ fn programs_have_the_language_of_their_names() {
 
 #[test]
 fn fields_beside_the_text_are_kept_or_named() {
-    // They vanished without a word.
+    // Regression: such fields were dropped without a message.
     let dir = Dir::new();
     let record = |id: &str, more: Value| {
         let mut record = json!({"id": id, "text": words(1, 60)});
@@ -413,7 +413,7 @@ fn fields_beside_the_text_are_kept_or_named() {
     assert!(run.err.contains("fields not kept: lang (") && run.status == 0, "{}", run.err);
     assert_eq!(meta("a"), json!({"source": "herald", "date": "2024-05-01"}));
     assert_eq!(meta("b"), json!({"source": "bote", "year": 2025}));
-    // A field that no record has is an error.
+    // A field that every record lacks is an error.
     let run = add("in.jsonl", &["sourec"]);
     assert_eq!(run.status, 2, "{}", run.err);
     let said = "no record has a field `sourec` (did you mean `source`?)";
@@ -424,7 +424,7 @@ fn fields_beside_the_text_are_kept_or_named() {
     assert!(run.status == 0 && run.err.contains("fields not kept: date ("), "{}", run.err);
     assert_eq!(meta("a"), json!({"source": "herald"}));
     assert_eq!(add("in.csv", &["lang"]).status, 2);
-    // So it is where kept documents are stored.
+    // The message is the same where kept documents are stored.
     let dedup = |more: &[&str]| dir.run(&[&["dedup", "in.jsonl"], more].concat());
     assert_eq!(dedup(&["--index", "kept", "--out", "out"]).status, 0);
     let kept = json!({"source": "herald", "date": "2024-05-01", "lang": "en"});
@@ -449,7 +449,7 @@ fn a_field_that_no_meta_object_can_hold_costs_no_record() {
     let run = dir.run(&["add", "idx", "in.csv"]);
     assert!(run.err.starts_with("cento: fields not kept: x ("), "{}", run.err);
     assert_eq!(dir.json(&["show", "idx", "b"])["meta"], json!({"score": 9}));
-    // A table that is written again is as it was, and its index has the same meta objects.
+    // A rewritten table equals the input, and the index has the same meta objects.
     dir.write("kept.csv", format!("id,text,score\nb,{},1.50\n", words(2, 60)));
     dir.json(&["dedup", "kept.csv", "--index", "kept", "--out", "out.csv"]);
     assert_eq!(fs::read(dir.path("out.csv")).unwrap(), fs::read(dir.path("kept.csv")).unwrap());
@@ -493,7 +493,7 @@ fn labels_are_set_without_the_texts_and_documents_are_removed_by_a_filter() {
         json!({"id": "2021", "meta": {"reviewed": true, "source": {"name": null, "place": "y"}}}),
         json!({"id": "2022", "meta": {"year": 2022}}),
         json!({"id": "1999", "meta": {"reviewed": true}}),
-        // The text may be in a field of another name.
+        // The text may be in a field with a different name.
         json!({"id": "2023", "meta": {"reviewed": true}, "body": "some words"}),
     ];
     dir.write("labels.jsonl", labels.map(|label| format!("{label}\n")).concat());

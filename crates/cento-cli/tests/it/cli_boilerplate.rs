@@ -1,4 +1,4 @@
-//! The real binary: boilerplate that is found.
+//! The real binary: detection of boilerplate.
 
 use std::fs;
 
@@ -8,8 +8,8 @@ use crate::cli_join::jsons;
 use crate::common::run::Dir;
 use crate::common::words;
 
-/// Writes the submissions of a class: a sheet, and the own text of each student below it, which the
-/// second has of the first.
+/// Writes submissions of a class: a worksheet, and below it the text of each student. The second
+/// student copied from the first.
 fn submissions(dir: &Dir, students: u64) -> String {
     let sheet = words(1, 80);
     for student in 0..students {
@@ -50,7 +50,7 @@ fn the_assignment_of_a_class_finds_itself() {
         assert_eq!((run.status, &*run.err), (0, ""));
         let written = jsons(&fs::read_to_string(dir.path(out)).unwrap());
         assert_eq!((written.len(), &written[0]["text"]), (1, &json!(sheet)));
-        // It is not overwritten.
+        // The list is not overwritten.
         assert_eq!(dir.run(&["method", "boilerplate", from, "--out", out]).status, 2);
         let search = |boilerplate: &str| {
             dir.json(&["search", "idx", "class/s03/answer.txt", "-b", boilerplate])["hits"].clone()
@@ -100,7 +100,7 @@ fn boilerplate_is_not_found_where_the_documents_are_not_known() {
 
 #[test]
 fn a_group_counts_once_in_what_most_documents_repeat() {
-    // Seven authors have the sheet; one of them his own text in twelve tries.
+    // Seven authors have the worksheet. One author has his own text in twelve attempts.
     let dir = Dir::new();
     let (sheet, own) = (words(1, 60), words(2, 60));
     for author in 0..7u64 {
@@ -129,7 +129,7 @@ fn a_group_counts_once_in_what_most_documents_repeat() {
         (jsons(&run.out).iter().filter(|pair| pair["a"].is_string()).count(), run.err)
     };
     let (copies, said) = pairs(&by);
-    // The second author has the text of the first: of each of his tries.
+    // The second author has the text of the first author's twelve attempts.
     assert_eq!(copies, 12);
     let expected = "cento: boilerplate: 1 passage of 60 tokens in all, each in at least 7 of 7 \
                     groups; `cento method boilerplate` shows them\n";
@@ -154,7 +154,7 @@ fn submissions_are_counted_and_not_their_files() {
             let name = format!("class/s{student}/part{part}.txt");
             fs::create_dir_all(dir.path(&name).parent().unwrap()).unwrap();
             let own = words(10 + student * 3 + part, 50);
-            // One part of each has the header.
+            // The header is in one part of each document.
             dir.write(&name, if part == 0 { format!("{header} {own}") } else { own });
         }
     }

@@ -130,7 +130,7 @@ fn the_readme_and_the_book_name_every_scheme_and_only_what_there_is() {
         let (alone, called) = (format!("`{}`", family.name), format!("`{}(", family.name));
         assert!(text.contains(&alone) || text.contains(&called), "{} is not named", family.name);
     }
-    // A quotation in backticks that begins as a scheme with values is a scheme.
+    // A quotation in backticks that begins like a scheme with values must be a valid scheme.
     for line in text.lines() {
         for quoted in line.split('`').skip(1).step_by(2) {
             let name = quoted.split('(').next().unwrap();

@@ -13,8 +13,8 @@ pub fn jsons(text: &str) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// Versions `a1` to `a3` of one text, the last ones with little in common, `b` with a
-/// passage of it, `c` with nothing.
+/// Versions `a1` to `a3` of a text, `a1` and `a3` with little in common, `b` with a passage of the
+/// text, and `c` with nothing in common.
 fn versions() -> Dir {
     let dir = Dir::new();
     let text = words(1, 200);
@@ -177,7 +177,7 @@ fn thresholds_of_weights_are_the_only_ones_as_others_are() {
 fn pairs_are_ranked_by_overlap_also_by_a_limit_alone() {
     let dir = versions();
     let most = pairs(&dir, &["--rank", "overlap", "--limit", "2"]);
-    // The last line says that there are more.
+    // The last line says that further pairs exist.
     assert!(most.len() == 3 && descends(&most[..2], "/overlap"), "{most:?}");
     assert_eq!(pairs(&dir, &["-n", "2"]), most);
 }
@@ -250,7 +250,7 @@ fn a_table_of_pairs_that_is_resumed_has_its_columns_once() {
     let dir = versions();
     let whole = dir.run(&["pairs", "idx", "--format", "csv"]).out;
     assert!(whole.starts_with("a,index_a,b,") && whole.lines().count() > 2, "{whole}");
-    // Before the first pair, and after some of them.
+    // Stops before the first pair, and after some pairs.
     for (name, point) in
         [("a.csv", "document:1"), ("b.csv.gz", "document:2"), ("c.csv", "document:3")]
     {
@@ -290,7 +290,7 @@ fn pairs_of_indexes_are_written_as_a_network() {
         let network = fs::read_to_string(dir.path(name)).unwrap();
         assert_eq!(network.matches(edge).count(), pairs.len(), "{name}: {network}");
     }
-    // The best pairs alone, as they are shown.
+    // Only the best pairs, as on the terminal.
     assert_eq!(dir.run(&["pairs", "idx", "-n", "1", "--graph", "best.graphml"]).status, 0);
     let best = fs::read_to_string(dir.path("best.graphml")).unwrap();
     assert_eq!(best.matches("<edge ").count(), 1, "{best}");
@@ -309,7 +309,7 @@ fn pairs_of_indexes_are_written_as_a_network() {
 
 #[test]
 fn pairs_of_an_index_are_not_resumed_as_pairs_against_itself() {
-    // Both runs have the same indexes and options, but the second writes each pair from both sides.
+    // Indexes and options are equal, but the second run writes each pair from both sides.
     let dir = versions();
     let args = ["pairs", "idx", "--format", "json", "--out", "out"];
     assert_eq!(dir.paused("document:2", &args).interrupt(), 130);
@@ -382,7 +382,7 @@ fn clusters_have_no_chains() {
     assert_eq!(members(&star[0]), ["a2"]);
     let single = clusters(&["--linkage", "single"]);
     assert_eq!((single.len(), members(&single[0])), (1, vec!["a2".into(), "a3".into()]));
-    // In the middle of the chain is the one that is like both.
+    // The middle of the chain resembles both ends.
     let dated = clusters(&["--prefer", "date"]);
     assert_eq!((&dated[0]["representative"], &dated[0]["size"]), (&json!("a2"), &json!(3)));
     assert_eq!(clusters(&["--prefer", "-date"])[0]["representative"], "a1");
@@ -452,7 +452,7 @@ fn copies_with_only_stop_fingerprints_are_found_and_stopping_is_reported() {
         (&statistics["stopped"]["max_df"], &statistics["stopped"]["documents"]),
         (&json!(5), &json!(12))
     );
-    // A run that is not stopped reports nothing, and finds all pairs.
+    // Without `--max-df`, no fingerprint is ignored, and the run finds every pair.
     let all = dir.run(&["pairs", "idx"]);
     assert!(all.err.contains("67 pairs") && !all.err.contains("stopped"), "{}", all.err);
 }
@@ -505,7 +505,8 @@ fn repeated_passages_of_a_collection_are_reported() {
     dir.json(&["add", "idx", "corpus.jsonl", "copy.jsonl"]);
     let shown = ["method", "boilerplate", "idx", "--min-share", "0.6", "--format", "json"];
     let run = dir.run(&shown);
-    // The other one is in four documents, which is no evidence. A copy is no document more.
+    // The second notice is in four documents, which is too few. The copy does not count as a
+    // document.
     let passages = jsons(&run.out);
     assert_eq!(passages.len(), 1);
     assert_eq!((&passages[0]["documents"], &passages[0]["of_documents"]), (&json!(8), &json!(12)));
@@ -515,7 +516,7 @@ fn repeated_passages_of_a_collection_are_reported() {
     let none = dir.run(&["method", "boilerplate", "idx"]);
     let said = "no passage is in 9 of 12 different documents; --min-share lowers the share\n";
     assert_eq!((none.status, &*none.out, &*none.err), (1, "", said));
-    // Its output is boilerplate for other verbs, as that which they find is.
+    // Further verbs accept the output as boilerplate, with the same effect as `-b auto`.
     let pairs = |more: &[&str]| {
         let least = ["pairs", "idx", "--min-containment", "0.25", "--format", "json"];
         let run = dir.run(&[&least, more].concat());
@@ -553,7 +554,7 @@ fn repeated_passages_of_a_collection_are_reported() {
 
 #[test]
 fn the_categories_of_a_collection_are_those_of_its_pairs() {
-    // They were those of the fingerprints, where pairs have those of the texts.
+    // Regression: the shares were estimated from fingerprints, while `pairs` measures the texts.
     let dir = Dir::new();
     let samples = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/samples/articles.jsonl");
     for (index, more, is_estimated) in [("idx", &[][..], false), ("bare", &["--no-text"], true)] {
@@ -573,7 +574,7 @@ fn the_categories_of_a_collection_are_those_of_its_pairs() {
 
 #[test]
 fn the_least_overlap_is_the_only_threshold_if_it_is_given() {
-    // A tenth of containment applied all the same, and the pair was missing.
+    // Regression: the default minimum containment of 0.1 still applied and dropped the pair.
     let dir = Dir::new();
     let (shared, text) = (words(1, 20), |seed| words(seed, 600));
     let lines = [("a", text(2)), ("b", text(3))]

@@ -28,7 +28,7 @@ fn write_key(dir: &Dir, name: &str, digits: &str) {
     }
 }
 
-/// Runs a command that must be refused, with these words.
+/// Runs a command that must be refused with this message.
 #[track_caller]
 fn refused(dir: &Dir, args: &[&str], said: &str) {
     let run = dir.run(args);
@@ -164,7 +164,7 @@ fn watches_of_a_keyed_index_need_the_key_and_match_with_it() {
             run.out
         };
         keyed(&add);
-        // The store of the watches is opened again, also for a repetition and another watch.
+        // Repeated and further watches open the store of watches again.
         keyed(&add);
         keyed(&["watch", "add", "idx", "--text", &words(2, 40), "--name", "second"]);
         assert_eq!(dir.run(&["watch", "list", "idx"]).status, 0);
@@ -184,7 +184,7 @@ fn watches_of_a_keyed_index_need_the_key_and_match_with_it() {
         let text = format!("{} {}", words(6, 20), words(5, 40));
         let third = json!({"id": "third", "text": text}).to_string();
         assert_eq!(service.post("/v1/documents?commit=wait", &third).status, 200);
-        // A commit is matched after it has been answered, so the request waits for the event.
+        // Matching follows the answer to a commit, so the request waits for the event.
         let events = service.ask("GET", "/v1/watches/third/events?wait=20", "", "").json();
         assert_eq!(events["events"][0]["hit"]["id"], "third", "{events}");
         assert!(service.stop());
@@ -208,7 +208,7 @@ fn a_verb_takes_the_key_if_it_opens_an_index() {
 
 #[test]
 fn pairs_against_a_keyed_index_and_withdrawals_from_it_take_the_key() {
-    // Both opened the index without the key that was given.
+    // Regression: both verbs opened the index without the given key.
     let dir = keyed();
     let create = ["create", "idx", "--key-file", "key", "--store-text"];
     assert_eq!(dir.run(&create).status, 0);

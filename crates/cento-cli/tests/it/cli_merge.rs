@@ -1,11 +1,12 @@
-//! The real binary: `cento merge`.
+//! The real binary: merging shards with `cento merge`.
 
 use serde_json::json;
 
 use crate::common::run::{Dir, line};
 use crate::common::words;
 
-/// Indexes `s0` and `s1` of one document each, and `s2` with another version of the second one.
+/// Indexes `s0` and `s1` of one document each, and `s2` with a different version of the second
+/// document.
 fn shards() -> Dir {
     let dir = Dir::new();
     for (shard, id, seed) in [("s0", "a", 1), ("s1", "b", 2), ("s2", "b", 3)] {

@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::common::run::{Dir, Run, line};
 use crate::common::words;
 
-/// Two documents that share text, and a file that is no text.
+/// Two documents that share text, and a binary file.
 fn collection() -> Dir {
     let dir = Dir::new();
     fs::create_dir(dir.path("in")).unwrap();
@@ -59,7 +59,6 @@ fn quiet_leaves_errors() {
     );
 }
 
-/// Runs a command with these variables.
 fn with(dir: &Dir, args: &[&str], variables: &[(&str, &str)]) -> Run {
     let mut command = dir.command(args);
     command.env_remove("NO_COLOR").env_remove("CLICOLOR_FORCE").envs(variables.iter().copied());

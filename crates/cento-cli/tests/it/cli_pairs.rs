@@ -9,7 +9,7 @@ use super::cli_join::{ids, jsons};
 use crate::common::run::{Dir, line};
 use crate::common::{words, zip};
 
-/// The bytes of a tar archive of these files.
+/// The bytes of a tar archive with these files.
 fn tar(files: &[(&str, &str)]) -> Vec<u8> {
     let mut archive = tar::Builder::new(Vec::new());
     for (name, text) in files {
@@ -66,7 +66,7 @@ fn files_of_archives_and_directories_are_paired() {
     }
     dir.json(&["add", "idx", "files.zip", "files.tar"]);
     assert_eq!(dir.json(&["stats", "idx", "--quick"])["documents"], 6);
-    // Long names and odd ones; a name that does not end is refused before it fills the memory.
+    // Long and unusual names. A name without an end is refused before filling the memory.
     let long = format!("{}/x.txt", "long".repeat(60));
     dir.write("long.tar", tar(&[(&long, &one), ("d/./e.txt", &two)]));
     dir.json(&["add", "long", "long.tar"]);
@@ -160,7 +160,7 @@ fn directories_are_compared_as_submissions() {
 
 #[test]
 fn a_rank_by_passages_has_the_longest_copy_first() {
-    // Usual solutions that are alike, and two copies of an unusual one.
+    // Similar usual solutions, and two copies of an unusual solution.
     let dir = Dir::new();
     let usual = words(1, 150);
     for number in 0..9 {
@@ -181,7 +181,8 @@ fn a_rank_by_passages_has_the_longest_copy_first() {
 
 #[test]
 fn a_part_of_a_text_is_no_pattern_of_files() {
-    // It was taken for a pattern, matched no file, and excluded nothing.
+    // Regression: the argument was taken for a pattern that matched no file, so nothing was
+    // excluded.
     let dir = Dir::new();
     dir.write("in/a.txt", words(1, 50));
     dir.write("in/b.txt", words(1, 50));
@@ -214,7 +215,7 @@ fn what_is_cited_counts_neither_in_pairs_nor_in_what_is_known() {
     };
     dir.write("in/ann.txt", essay(1, 4));
     dir.write("in/bob.txt", essay(2, 4));
-    // What others quote he has as his own.
+    // eve has the quotation as her own text, without quotation marks.
     dir.write("in/eve.txt", format!("{}\n\n{quoted}", words(3, 60)));
     dir.write("old/book.txt", format!("{}\n\n{quoted}\n\n{}", words(4, 60), words(5, 60)));
     dir.json(&["add", "old.idx", "old"]);
@@ -237,7 +238,7 @@ fn what_is_cited_counts_neither_in_pairs_nor_in_what_is_known() {
         line["known"].as_u64().unwrap()
     };
     assert_eq!([known("in/ann.txt"), known("in/bob.txt"), known("in/eve.txt")], [0, 0, 40]);
-    // A list alone.
+    // Excludes only the bibliography.
     let listed = pairs(&["--without", "bibliography"]);
     let of_both = listed.iter().find(|line| line["a"] == "in/ann.txt" && line["b"] == "in/bob.txt");
     assert_eq!(of_both.unwrap()["passages"][0]["tokens"], 42, "{of_both:?}");
@@ -345,7 +346,7 @@ fn groups_whose_names_are_written_the_same_are_apart_in_clusters() {
 
 #[test]
 fn clusters_have_a_group_once() {
-    // Each try of an author was a member of its own.
+    // Regression: each attempt of an author was a separate member.
     let dir = Dir::new();
     let text = words(1, 80);
     let mut lines = String::new();
@@ -368,7 +369,7 @@ fn clusters_have_a_group_once() {
     assert_eq!(clusters("class", &[])[0].0, 5);
     let expected = [(json!(3), json!(["ann", "bob", "carl"]))];
     assert_eq!(clusters("class", &["--group-by", "{author}/{*}"]), expected);
-    // A document without the field is a group of its own, whatever its name.
+    // A document without the field is a separate group, whatever its name.
     let expected = [(json!(4), json!(["ann", "ann", "bob", "carl"]))];
     assert_eq!(clusters("class.jsonl", &["--group-by", "author"]), expected);
     let human = dir.run(&["pairs", "class", "--clusters", "--group-by", "{author}/{*}"]);

@@ -76,12 +76,12 @@ fn a_withdrawn_document_comes_back_by_force_only_and_is_named() {
     assert!(!dir.path("new").join("meta.json").exists());
     assert_eq!(found(&dir, "idx", 1).status, 1);
     dir.json(&["store", "restore", "store", "1", "--force"]);
-    // Also for those who have the withdrawal, and did not order that.
+    // The owner of a different copy did not force the restore, so a pull is refused.
     refused(&["store", "pull", "store", "other"]);
     assert_eq!(found(&dir, "other", 1).status, 1);
     dir.json(&["store", "pull", "store", "other", "--force"]);
     assert_eq!(found(&dir, "other", 1).status, 0);
-    // A copy of the files takes its withdrawals along; a push and a pull do too.
+    // Copying the files, pushing and pulling preserve withdrawals.
     let mut copied = std::process::Command::new("cp");
     let (from, to) = (dir.path("idx"), dir.path("moved"));
     assert!(copied.arg("-r").arg(from).arg(to).status().unwrap().success());
@@ -100,7 +100,7 @@ fn a_pulled_index_keeps_its_withdrawals_whatever_writes_to_it() {
     let dir = Dir::new();
     (0..4).for_each(|n| add(&dir, "idx", &format!("d{n}"), n + 1));
     for (at, id) in ["d0", "d1"].iter().enumerate() {
-        // The second time, the pulled index has withdrawals of its own list before.
+        // In the second round, the pulled index already has withdrawals.
         assert_eq!(dir.run(&["withdraw", "idx", id]).status, 0);
         dir.json(&["store", "push", "idx", "store"]);
         dir.write("new.jsonl", line("new", &words(9, 200), json!({})));
@@ -111,7 +111,7 @@ fn a_pulled_index_keeps_its_withdrawals_whatever_writes_to_it() {
             ("withdrawing", &["withdraw", "withdrawing", "d2"]),
         ] {
             dir.json(&["store", "pull", "store", name, "--force"]);
-            // Another commit collects what the first one leaves.
+            // A further commit removes the leftovers of the first commit.
             for write in [write, &["remove", name, "d2"], &["compact", name]] {
                 let written = dir.run(write);
                 assert!(written.status < 2, "{write:?}: {}", written.err);
@@ -161,14 +161,14 @@ fn an_outrun_push_fails_and_loses_nothing() {
     let run = dir.run(&["store", "pull", "store", "b"]);
     assert_eq!(run.status, 2);
     assert!(run.err.contains("not pushed") && run.err.contains("--force"), "{}", run.err);
-    // Its documents are merged into the newest.
+    // Merges the documents of the copy into the newest version.
     dir.json(&["store", "pull", "store", "c"]);
     dir.json(&["merge", "c", "b", "--on-conflict", "later"]);
     assert_eq!(dir.json(&["store", "push", "c", "store"])["manifest"], 3);
     for (seed, id) in [(1, "one"), (2, "two"), (3, "three")] {
         assert_eq!(found(&dir, "c", seed).json()["hits"][0]["id"], id);
     }
-    // Another index is not put over this one.
+    // Pushing does not replace a different index.
     add(&dir, "other", "x", 9);
     let run = dir.run(&["store", "push", "other", "store"]);
     assert_eq!(run.status, 2);
@@ -293,7 +293,7 @@ fn a_push_is_repeated_until_it_is_stopped() {
     assert!(pushing.wait().unwrap().success());
 }
 
-/// `history`, `restore` and `push` said "cento store history lists older ones", and all three
+/// Regression: `history`, `restore` and `push` advised "cento store history lists older ones", and
 /// failed.
 #[test]
 fn a_damaged_manifest_is_named_and_each_advice_works() {
@@ -362,7 +362,7 @@ fn a_withdrawn_text_is_gone_from_disk_and_store_or_named() {
     assert_eq!(dir.run(&["withdraw", "idx", "a", "--record", "a.json"]).status, 0);
     assert_eq!(has("idx"), 0);
 
-    // What a pull of the old commit leaves when it is killed.
+    // Leftovers of a killed pull of the old commit.
     let old: Vec<PathBuf> = files_with(&dir.path("copy"), &text);
     let name = old[0].file_name().unwrap().to_str().unwrap();
     for left in [name.to_owned(), format!(".pull-{name}")] {

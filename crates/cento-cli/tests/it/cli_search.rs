@@ -4,7 +4,7 @@ use crate::common::run::{Dir, line};
 use crate::common::words;
 use serde_json::{Value, json};
 
-/// Two sources, a text stitched together from them, and a text of its own.
+/// Two sources, a text stitched together from the sources, and an unrelated text.
 fn stitched() -> (Dir, String) {
     let dir = Dir::new();
     let (one, other) = (words(1, 150), words(2, 100));
@@ -29,7 +29,7 @@ fn passages_are_shown_on_request() {
     let plain = dir.json(&["search", "idx", "--text", &query]);
     let global = plain["query"]["global"].as_f64().unwrap();
     assert!(global > 0.7 && global < 1.0, "the words between are in no document");
-    // `part` is within `one`, a part of it.
+    // `part` is completely within `one`.
     assert!(
         dir.json(&["search", "idx", "--id", "part"])["query"]["global"].as_f64().unwrap() > 0.9
     );
@@ -114,7 +114,7 @@ fn a_trace_has_the_spans_of_a_text_and_leaves_out_documents_that_add_nothing() {
 fn the_best_passage_is_that_of_the_document_with_most_of_the_query() {
     let (dir, _) = stitched();
     let passage = words(2, 60);
-    // Reordered: half of it first.
+    // The second half first.
     let (head, tail) = passage.split_at(passage.len() / 2);
     let query = format!("{tail} {head}");
     let answer = dir.json(&["search", "idx", "--text", &query, "--goal", "passage"]);
@@ -150,7 +150,7 @@ fn signatures_can_be_made_of_the_texts_again() {
     ] {
         let said = |index: &str| {
             let run = dir.run(&[&args[..1], &[index], &args[1..]].concat());
-            // All but the line that says how long it took.
+            // Every line except the line with the duration.
             let lines = run.out.lines().filter(|line| !line.ends_with(" us"));
             (run.status, lines.map(str::to_owned).collect::<Vec<_>>())
         };
@@ -175,7 +175,7 @@ fn an_answer_that_was_cut_says_so_and_how_many_there_are_if_it_knows() {
         let json = dir.run(&[&args[..], &["--format", "json"]].concat()).json();
         (json, dir.run(&args).out)
     };
-    // "0 hits shown, there are more", and then the status of a search that found nothing.
+    // Regression: "0 hits shown, there are more", with the status of a search without hits.
     let none = dir.run(&["search", "idx", "--text", &query, "--limit", "0"]);
     assert_eq!(none.status, 0, "{}", none.out);
     assert!(none.out.contains("there are more"), "{}", none.out);
@@ -198,7 +198,7 @@ fn an_answer_that_was_cut_says_so_and_how_many_there_are_if_it_knows() {
     let (none, human) = search(&args);
     assert_eq!((&none["more"], &none["hits"]), (&json!(true), &json!([])));
     assert!(human.ends_with("0 hits shown, there may be more; raise --candidates\n"), "{human}");
-    // A report lists sources, and the hits of a cut search are not all.
+    // A report lists sources, and a truncated search does not have every hit.
     let report = |limit| {
         dir.run(&["search", "idx", "--text", &query, "--limit", limit, "--report", "r.html"]);
         std::fs::read_to_string(dir.path("r.html")).unwrap()
@@ -275,7 +275,7 @@ fn a_registry_is_searched_without_any_text() {
     assert_eq!(passage["unit"], "tokens");
     let by_text = dir.json(&["search", "registry", "query.txt", "--passages"]);
     answer["took_us"] = by_text["took_us"].clone();
-    // A file is named, and a signature comes without a name.
+    // A file has a name as its id, and a signature has no id.
     assert_eq!(answer["query"]["id"].take(), Value::Null);
     answer["query"]["id"] = json!("query.txt");
     assert_eq!(answer, by_text);
@@ -311,7 +311,7 @@ fn two_files_are_compared_side_by_side() {
     assert_eq!(dir.run(&["compare", "a.txt", "missing.txt"]).status, 2);
 }
 
-/// Sentences of two thousand synthetic nouns, with small words of English between them.
+/// Sentences of two thousand synthetic nouns, with English function words in between.
 fn sentences(seed: u64, count: u64) -> Vec<String> {
     let noun = |at: u64| {
         let word = cento::hash::mix64(seed * 1000 + at) % 2000;
@@ -341,13 +341,13 @@ fn a_rewritten_text_is_found_by_the_scheme_reuse() {
     let stats = dir.json(&["stats", "idx"]);
     assert_eq!(stats["scheme"], "pairs(n=100)");
     assert!(stats["analyzer"].as_str().unwrap().starts_with("avtor("), "{stats}");
-    // An index that is there is the same one.
+    // An existing index accepts the same settings.
     dir.json(&[&["add", "idx", "--scheme", "reuse", "corpus.jsonl"], &english[..]].concat());
-    // Without an analyzer it is avtor, which finds out the language.
+    // The default analyzer is avtor, which detects the language.
     dir.json(&["add", "other", "--scheme", "reuse", "corpus.jsonl"]);
     let analyzer = dir.json(&["stats", "other"])["analyzer"].to_string();
     assert!(analyzer.contains("avtor(language=auto"), "{analyzer}");
-    // Small words replaced, sentences in another order.
+    // Replaces function words, and changes the order of sentences.
     let rewritten: Vec<String> = sentences(7, 60)
         .iter()
         .skip(20)
@@ -428,10 +428,10 @@ fn a_bad_record_of_many_queries_costs_only_itself() {
     assert_eq!(ran.status, 3, "{}", ran.err);
     assert_eq!((&ids[0]["query"]["id"], &ids[1]["query"]["id"]), (&json!("good"), &json!("last")));
     assert_eq!(ids[2]["not_compared"].as_array().unwrap().len(), 41);
-    // The first of a kind are named, and the others counted.
+    // The first errors of a kind are listed, and the remaining errors are counted.
     assert_eq!(ran.err.lines().filter(|line| line.starts_with("cento: q.jsonl:")).count(), 11);
     assert!(ran.err.contains("and 30 more of this kind: "), "{}", ran.err);
-    // A mistake common to all queries is reported once.
+    // An error common to every query is reported once.
     let ran = dir.run(&["search", "idx", "q.jsonl", "--filter", "no such (filter"]);
     assert!(ran.status == 2 && ran.err.lines().count() == 1, "{}", ran.err);
 }
@@ -493,7 +493,7 @@ fn an_empty_query_is_refused_in_every_door() {
     for (args, stdin, status) in [
         (&["search", "idx", "empty.txt"][..], "", 2),
         (&["search", "idx"], " \n", 2),
-        // The other query is answered.
+        // The second query is answered.
         (&["search", "idx", "--jsonl"], &queries, 3),
     ] {
         let run = dir.run_with(args, stdin.as_bytes());

@@ -1,4 +1,4 @@
-//! The real binary: frequency tables, and the indexes that use them.
+//! The real binary: frequency tables, and indexes with such tables.
 
 use crate::common::run::{Dir, corpus};
 use crate::common::words;
@@ -8,7 +8,7 @@ use std::fs;
 
 const SCHEME: [&str; 4] = ["--scheme", "fbw(q=4,w=20)", "--analyzer", "chars"];
 
-/// A corpus, a table of its frequencies, and an index that uses it.
+/// A corpus, a frequency table of the corpus, and an index with the table.
 fn trained() -> Dir {
     let dir = Dir::new();
     dir.write("corpus.jsonl", corpus());
@@ -30,7 +30,7 @@ fn an_index_keeps_its_own_table() {
     assert_eq!(answer["hits"].as_array().unwrap().len(), 2);
     let best = dir.json(&["search", "idx", "--text", &words(1, 80), "--goal", "passage"]);
     assert_eq!(best["hits"][0]["passages"][0]["similarity"], 1.0);
-    // Adding more needs no table, compacting leaves it where it is, and check is content.
+    // Adding needs no table, compacting keeps the table, and `check` finds no problem.
     dir.write("more.txt", words(9, 100));
     dir.json(&["add", "idx", "more.txt"]);
     dir.json(&["compact", "idx"]);
@@ -62,7 +62,7 @@ fn retraining_signs_everything_again() {
     dir.json(&["add", "idx", "more.jsonl"]);
     let before = fs::read(dir.path("idx/frequencies.cento")).unwrap();
     let hits = dir.json(&search)["hits"].as_array().unwrap().len();
-    // Files that a crash left behind disturb nothing.
+    // Leftovers of a crash do no harm.
     fs::create_dir(dir.path(".idx.retrain")).unwrap();
     dir.json(&["compact", "idx", "--retrain"]);
     assert!(!dir.path(".idx.retrain").exists());
@@ -139,7 +139,7 @@ fn a_reader_of_the_old_index_is_advised_to_open_it_again() {
     assert!(refused.status == 2 && refused.err.contains("notes.txt"), "{}", refused.err);
     fs::remove_file(dir.path("idx/notes.txt")).unwrap();
     dir.json(&["compact", "idx", "--retrain"]);
-    // A snapshot keeps its view.
+    // A snapshot keeps showing the old state.
     let address = snapshot.find("c").unwrap().unwrap();
     assert_eq!(snapshot.document(address).unwrap().text.unwrap(), words(3, 100));
     for error in [old.snapshot().err().unwrap(), old.writer(Default::default()).err().unwrap()] {

@@ -1,4 +1,4 @@
-//! System calls that processes reading documents and tables may make.
+//! System calls that are allowed to processes reading documents and tables.
 
 use std::io::Read;
 #[cfg(feature = "office")]
@@ -18,7 +18,7 @@ fn check_is_confined(process: &Child) {
             let line = status.lines().find_map(|line| line.strip_prefix(name));
             line.unwrap_or_else(|| panic!("no {name} in {status}")).trim().to_owned()
         };
-        // 2 is a filter.
+        // The value 2 means that a filter is active.
         assert_eq!((value("Seccomp:").as_str(), value("NoNewPrivs:").as_str()), ("2", "1"));
         threads += 1;
     }
@@ -38,7 +38,7 @@ fn the_process_that_reads_documents_is_confined() {
     let mut input = worker.stdin.take().unwrap();
     let mut output = worker.stdout.take().unwrap();
     let request = |bytes: &[u8]| [&(bytes.len() as u64).to_le_bytes(), bytes].concat();
-    // Documents of each parser, so that all of its system calls are made.
+    // One document per parser, so that every parser makes its system calls.
     for bytes in [
         super::documents::docx("some words"),
         super::documents::pdf(&["some words"]),
@@ -68,17 +68,17 @@ fn the_process_that_reads_tables_is_confined() {
         "all":false,"row_bytes_max":65536}}"#;
     let mut worker = started(&dir, &["table-worker", request], input.into());
     let mut output = worker.stdout.take().unwrap();
-    // The first byte of an answer: the columns that are not read. Rows follow.
+    // The first byte of the answer is the kind: columns that are not read. Rows follow.
     let mut kind = [9];
     output.read_exact(&mut kind).unwrap();
     assert_eq!(kind, [6]);
-    // It may have ended but is not yet waited for: the system still knows its state.
+    // The worker may have ended, but the system knows its state until somebody waits for it.
     check_is_confined(&worker);
     output.read_to_end(&mut Vec::new()).unwrap();
     assert!(worker.wait().unwrap().success());
 }
 
-/// A system that takes no filters, as some containers and old kernels do not.
+/// A system without support for filters, like some containers and old kernels.
 #[cfg(feature = "office")]
 #[test]
 fn where_the_system_takes_no_filter_documents_are_named_and_others_read() {
@@ -87,7 +87,7 @@ fn where_the_system_takes_no_filter_documents_are_named_and_others_read() {
     dir.write("in/a.docx", super::documents::docx("some words of a document"));
     dir.write("in/b.txt", "some words of a text");
     let mut command = dir.command(&["add", "idx", "in", "--format", "json"]);
-    // A thread that may set no filter starts programs that may not.
+    // A thread forbidden to set filters starts programs with the same restriction.
     let run = std::thread::spawn(move || {
         let rules = [(libc::SYS_seccomp, Vec::new())].into();
         let forbidden = SeccompAction::Errno(libc::EPERM.unsigned_abs());

@@ -1,4 +1,4 @@
-//! The real binary: boilerplate that was found is removed from a corpus.
+//! The real binary: removing detected boilerplate from a corpus.
 
 use std::fs;
 
@@ -7,13 +7,13 @@ use serde_json::{Value, json};
 use crate::common::run::Dir;
 use crate::common::words;
 
-/// The menu, the notice and the pages of a site: each page has a text of its own between them.
+/// The pages of a site: a menu, a different text on each page, and a notice.
 fn site(name: &str, seed: u64, pages: u64) -> Vec<(String, String)> {
     let menu = format!("Home {}\nSkip", words(seed, 6));
     let notice = format!("We use cookies {}.", words(seed + 1, 18));
     let page = |at: u64| {
         let own = words(1000 * seed + at, 40);
-        // Fields and blanks of any kind stay as they are.
+        // Other fields and white space of any kind are preserved.
         let record = |text: &str| {
             let text = serde_json::to_string(text).unwrap();
             format!(
@@ -29,7 +29,7 @@ fn site(name: &str, seed: u64, pages: u64) -> Vec<(String, String)> {
 fn the_passages_of_each_site_are_removed_from_all_of_its_pages() {
     let dir = Dir::new();
     let mut pages = [site("herald", 1, 12), site("bote", 2, 6)].concat();
-    // A crawl has many other pages.
+    // A crawl has many pages of further sites.
     pages.extend((0..60).map(|at| {
         let line = format!("{{\"id\":\"o{at}\",\"text\":\"{}\"}}\n", words(9000 + at, 40));
         (line.clone(), line)
@@ -37,7 +37,7 @@ fn the_passages_of_each_site_are_removed_from_all_of_its_pages() {
     let (with, without): (Vec<String>, Vec<String>) = pages.into_iter().unzip();
     dir.write("pages.jsonl", with.concat());
     let find = ["method", "boilerplate", "pages.jsonl"];
-    // Of all pages, few have a menu.
+    // Few of all pages have the menu.
     let all = dir.run(&[&find[..], &["--out", "all.jsonl"]].concat());
     assert_eq!(all.status, 1, "{}", all.err);
     let by_site = [&find[..], &["--within", "site", "--out", "list.jsonl"]].concat();

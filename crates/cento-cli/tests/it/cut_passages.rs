@@ -1,4 +1,4 @@
-//! The real binary: deduplication that cuts passages leaves none.
+//! The real binary: deduplication with cut passages leaves no repeated passage.
 
 use std::fs;
 
@@ -26,7 +26,7 @@ fn a_stream_loses_what_another_index_has_and_nothing_else() {
     let quoting = |own: &str| format!("{own} {}", words(1, 30));
     let kept = [
         line("other", &words(3, 50), json!({"year": 2026})),
-        // It is a duplicate, and has the id of another record.
+        // A duplicate with the id of a different record.
         line("other", &words(3, 50), json!({})),
         "{\"z\": 1.0, \"text\":  \"short\", \"id\": 7}\n".to_owned(),
     ];
@@ -76,16 +76,16 @@ fn parts_that_meet_after_a_cut_are_looked_at_again() {
     let input = [
         line("a", &a, json!({})),
         line("z", &z, json!({})),
-        // Without `z` it is `a`.
+        // Without `z`, the text equals `a`.
         line("c", &format!("{begin} {z} {end}"), json!({})),
         line("m", &words(4, 40), json!({})),
         line("n", &words(5, 40), json!({})),
-        // Without the passages of others, both are the same few words.
+        // Without repeated passages, both texts are the same few words.
         line("first", &frame(4), json!({})),
         line("second", &frame(5), json!({})),
-        // Its own words join those of `z` on either side.
+        // The document's words join the words of `z` on either side.
         line("x", &format!("{} {begin} {z} {}", words(6, 30), words(7, 30)), json!({})),
-        // As it was before.
+        // The same text as `first`.
         line("again", &frame(4), json!({})),
     ];
     dir.write("in.jsonl", input.concat());
@@ -148,7 +148,7 @@ fn what_is_left_reads_as_text_and_few_words_are_dropped_and_counted() {
 #[test]
 fn a_run_that_cuts_passages_goes_on_to_the_same_end() {
     let dir = Dir::new();
-    // Every third document quotes the one before it, within a frame that many have.
+    // Every third document quotes the previous document, within a frame that many documents have.
     let text = |i: u64| match i % 3 {
         0 => words(i, 30),
         1 => {
@@ -204,7 +204,7 @@ fn a_refused_run_leaves_nothing_and_names_no_temporary_index() {
     check(&["--index", "new", "--dropped", "taken"], "taken: the file exists already", &[]);
     check(&["--index", "new", "--dropped", "none/list"], "none/list", &[]);
     check(&["--index", "new", "--dropped", "list", "--out", "none/out"], "none/out", &["list"]);
-    // It cannot be created.
+    // The index cannot be created.
     check(&["--index", "taken"], "taken", &[]);
     check(&["--index", "taken/new", "--dropped", "list"], "taken/new", &["list"]);
 }

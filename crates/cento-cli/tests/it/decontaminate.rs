@@ -12,12 +12,12 @@ fn lines(dir: &Dir, name: &str) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// The text of a question, which no other has.
+/// The text of a question, different for each number.
 fn question(number: u64) -> String {
     words(1000 + number, 8 + number as usize * 3)
 }
 
-/// Twenty questions; the first fifteen occur in one of sixty documents each.
+/// Twenty questions. Each of the first fifteen occurs in one of sixty documents.
 fn planted() -> Dir {
     let dir = Dir::new();
     let questions = (0..20).map(|number| {
@@ -127,18 +127,18 @@ fn the_corpus_is_written_without_annotated_or_cut() {
         let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
         let rest = after["text"].as_str().unwrap();
         assert_eq!(words(rest), words(&text.replace(&question, "")));
-        // A blank goes with it.
+        // A space is removed with the question.
         assert_eq!(rest.matches(char::is_whitespace).count() + 1, words(rest).split(' ').count());
         assert_eq!(after["meta"], before["meta"]);
     }
-    // Nothing that is there is overwritten.
+    // Existing files are not overwritten.
     let again = dir.run(&with(&["--out", "clean.jsonl"]));
     assert!(again.status == 2 && again.err.contains("exists already"), "{}", again.err);
 }
 
 #[test]
 fn each_place_of_a_question_is_cut_listed_and_annotated() {
-    // Only one was, and the corpus that was written still had the question.
+    // Regression: only the first place was cut, so the written corpus still had the question.
     let dir = Dir::new();
     let question =
         "Which metal did the glass masters of the lagoon add to take away the green tint";
@@ -183,7 +183,7 @@ fn quoted() -> Dir {
 
 #[test]
 fn words_that_documents_have_without_the_question_contaminate_none() {
-    // All documents with the sentence were contaminated.
+    // Regression: every document with the sentence was contaminated.
     let dir = quoted();
     let args = ["decontaminate", "corpus.jsonl", "--against", "bench.jsonl"];
     let lists = ["--documents", "found.jsonl", "--questions", "q.jsonl", "--out", "clean.jsonl"];
@@ -247,7 +247,7 @@ fn a_question_with_choices_is_found_with_the_labels_of_the_choices() {
         dir.json(&[&args[..], &fields].concat());
         let found = lines(&dir, &list);
         let shown: Vec<_> = found.iter().map(|row| (&row["document"], &row["share"])).collect();
-        // Without its choices it is more than half of the question.
+        // Without the choices, the text is still more than half of the question.
         let ids = ["points", "brackets", "strokes", "alone"].map(|id| json!(id));
         let shares = [1.0, 1.0, 1.0, 11.0 / 19.0].map(|share| json!(share));
         assert_eq!(shown, ids.iter().zip(&shares).collect::<Vec<_>>(), "{name}");
@@ -256,7 +256,7 @@ fn a_question_with_choices_is_found_with_the_labels_of_the_choices() {
 
 #[test]
 fn a_record_is_not_annotated_twice() {
-    // It got two members of one name.
+    // Regression: the record got two members with the same name.
     let dir = planted();
     dir.json(&with(&["--out", "once.jsonl", "--annotate"]));
     let args = ["decontaminate", "once.jsonl", "--against", "bench.jsonl", "--annotate"];
@@ -421,7 +421,7 @@ fn parquet_files_are_copied_without_contaminated_rows() {
         dir.json(&[&args[..], &columns, more].concat())
     };
     let summary = run(&["--out", "out/", "--documents", "found.parquet"]);
-    // Row 40 is one of many copies.
+    // Row 40 has many copies.
     let dropped = texts.iter().filter(|text| [&texts[4], &texts[40]].contains(text)).count();
     assert_eq!((&summary["dropped"], dropped > 10), (&json!(dropped), true), "{summary}");
     assert_eq!(summary["kept"], json!(texts.len() - dropped));

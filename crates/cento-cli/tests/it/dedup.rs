@@ -10,7 +10,8 @@ use cento::index::Index;
 use cento_collections::dedup::Progress;
 use serde_json::{Value, json};
 
-/// Documents in versions that differ by some words, some of them the same, some parts of others.
+/// Documents in versions that differ by some words. Some versions are equal, and some are contained
+/// in longer documents.
 fn stream(seed: u64, count: u64) -> Vec<(String, String)> {
     let text = |seed: u64, i: u64| {
         let drawn = mix64(mix64(seed) ^ i);
@@ -66,10 +67,10 @@ fn verdicts_are_those_of_brute_force() {
         if contained.is_some() {
             args.extend(["--min-containment", &contained_arg]);
         }
-        // Small enough that documents are committed on the way.
+        // Small enough to force commits during the run.
         args.extend(["--memory", "100KB", "--threads", "3"]);
         let summary = dir.json(&args);
-        // By definition.
+        // Computes the expected result from the definition.
         let mut kept: Vec<(&str, &str, BTreeSet<&str>)> = Vec::new();
         let mut dropped: Vec<(&str, &str, f64, &str)> = Vec::new();
         for (id, text) in &documents {
@@ -134,7 +135,7 @@ fn a_run_that_was_killed_goes_on_to_the_same_end() {
     let summary = dir.json(&[&whole[..], &options].concat());
     let args = ["dedup", "in.jsonl", "--out", "out", "--dropped", "report", "--index", "b"];
     let args = [&args[..], &options].concat();
-    // Before the first commit and after it, before later ones, and in the middle of documents.
+    // Interrupts before and after the first commit, before later commits, and between documents.
     let points = [
         "commit:1",
         "document:1",
@@ -161,7 +162,7 @@ fn a_run_that_was_killed_goes_on_to_the_same_end() {
     dir.json(&["check", "b"]);
     let documents = |index| dir.json(&["stats", index, "--quick"])["documents"].clone();
     assert_eq!(documents("a"), documents("b"));
-    // A finished run is not continued, and its output is not overwritten.
+    // A finished run is not resumed, and the output is not overwritten.
     let again = dir.run(&args);
     assert_eq!(again.status, 2);
     assert!(again.err.contains("the file exists already"), "{}", again.err);
@@ -224,7 +225,7 @@ fn only_the_same_run_is_resumed() {
     check(&resume, "out");
     fs::rename(dir.path("away"), dir.path("out")).unwrap();
     assert_eq!(dir.run(&resume).status, 0);
-    // A run that has been given up is no obstacle to another.
+    // An abandoned run does not block a new run.
     dir.paused("commit:2", &["dedup", "other.txt", "--out", "b", "--index", "c"]).kill();
     let again = ["dedup", "other.txt", "--index", "c"];
     check(&again, "--restart");
@@ -260,7 +261,7 @@ fn one_id_many_times_is_no_trouble() {
     assert_eq!(report.len(), 2999);
     assert_eq!((&report[0]["verdict"], &report[0]["kept_as"]), (&json!("kept"), &json!("same#2")));
     assert_eq!(report[2998]["kept_as"], "same#3000");
-    // Nor is it on another day.
+    // A second run over the same documents finds each document unchanged.
     let again = ["--out", "out2", "--dropped", "report2", "--index", "a"];
     let summary = dir.json(&[&["dedup", "in.jsonl"][..], &again].concat());
     assert_eq!((&summary["kept"], &summary["unchanged"]), (&json!(3000), &json!(3000)));
@@ -304,7 +305,8 @@ fn a_repeated_batch_is_not_a_duplicate_of_itself() {
 
 #[test]
 fn a_corrected_document_takes_the_place_of_the_old_one() {
-    // It was dropped as a near-duplicate of itself, and the index kept the old text.
+    // Regression: the corrected document was a near-duplicate of its old version, so the old text
+    // stayed.
     let dir = Dir::new();
     let (a, b) = (words(1, 200), words(2, 200));
     let corrected = format!("{a} One more sentence was added.");
@@ -320,7 +322,7 @@ fn a_corrected_document_takes_the_place_of_the_old_one() {
     assert_eq!(lines(&dir, "2")[0]["text"], corrected);
     assert_eq!(dir.json(&["show", "idx", "a"])["text"], corrected);
     assert_eq!(dir.json(&["stats", "idx", "--quick"])["documents"], 2);
-    // Its meta object is corrected, too.
+    // The meta object is corrected as well.
     dir.write("dated.jsonl", line("a", &corrected, json!({"year": 2024})));
     let summary = dir.json(&["dedup", "dated.jsonl", "--index", "idx", "--out", "3"]);
     assert_eq!(summary["unchanged"], 1);
@@ -345,7 +347,7 @@ fn a_line_number_is_no_id() {
     assert_eq!((&again["kept"], &again["unchanged"]), (&json!(2), &json!(2)));
     assert_eq!(dir.json(&["stats", "idx", "--quick"])["documents"], 4);
     fs::remove_file(dir.path("r")).unwrap();
-    // Texts that change places are duplicates.
+    // Swapping the texts of two ids gives duplicates.
     dir.write("day.jsonl", text(4) + &text(1));
     let run = dir.run(&["dedup", "day.jsonl", "--index", "idx", "--out", "other"]);
     assert!(run.err.contains("0 kept, 2 exact duplicates"), "{}", run.err);
@@ -366,11 +368,11 @@ fn tomorrow_runs_against_today() {
     let told = lines(&dir, "report");
     assert_eq!(told[0], json!({"id": "b", "verdict": "kept", "replaces": true}));
     assert_eq!(told[1]["of"], "a");
-    // Another text under the same id takes the place of the old one.
+    // A new text under an existing id replaces the old text.
     let answer = dir.json(&["search", "idx", "--text", &c]);
     assert_eq!(answer["hits"][0]["id"], "b");
     assert_eq!(dir.json(&["stats", "idx", "--quick"])["documents"], 2);
-    // Another index is compared with and left as it is.
+    // The index after `--against` is not changed.
     dir.write("wednesday.jsonl", line("w", &c, json!({})));
     let args = ["dedup", "wednesday.jsonl", "--against", "idx", "--out", "3"];
     let run = dir.run(&args);
@@ -446,7 +448,7 @@ fn boilerplate_makes_no_duplicates() {
 fn repeated_passages_are_cut_out() {
     let dir = Dir::new();
     let (passage, own, other) = (words(9, 40), words(1, 100), words(2, 100));
-    // Other fields stay as they are, whatever is in them.
+    // Copies the remaining fields byte for byte, even unusual values.
     let b = format!(
         r#"{{"z": 1e999, "text" : "{passage}. {other}","id":"b","n":0.100,"odd":"\ud800","meta":{{"n": 2}} }}"#
     );

@@ -8,8 +8,7 @@ use serde_json::{Value, json};
 use crate::common::run::Dir;
 use crate::common::words;
 
-/// Three versions of each of some texts: of two sources, with dates and scores, in the order of
-/// neither.
+/// Three versions of several texts, from two sources, with dates and scores in an unrelated order.
 fn versions(count: u64) -> String {
     let version = |i: u64, id: &str, cut: usize, (source, date, score): (&str, String, f64)| {
         let text = words(i, 60);
@@ -80,7 +79,7 @@ fn the_preferred_duplicate_stays_as_in_clusters() {
 #[test]
 fn no_document_of_a_group_is_kept_on_request() {
     let dir = Dir::new();
-    // The first and the last resemble only the one between them.
+    // `x` and `y` resemble only `z`, the middle of the chain.
     let all: Vec<String> = words(9, 165).split(' ').map(String::from).collect();
     let chain = [("x", 0..150), ("z", 10..155), ("y", 22..165)]
         .map(|(id, range)| format!("{}\n", json!({"id": id, "text": all[range].join(" ")})));
@@ -148,7 +147,7 @@ fn duplicates_are_dropped_within_a_group_or_across_groups() {
     let mut expected = each(&["long", "other"]);
     expected.sort_unstable();
     assert_eq!(best, expected);
-    // Commits lose no group, and another run has the groups of those before.
+    // Groups survive commits, and a later run knows the groups of earlier runs.
     let small = ["--within", "source", "--index", "x.idx", "--memory", "1MiB"];
     assert_eq!(kept("stored", &small), each(&["short", "other"]));
     let again = dir.json(&[
@@ -164,14 +163,14 @@ fn duplicates_are_dropped_within_a_group_or_across_groups() {
         "2.list",
     ]);
     assert_eq!((&again["unchanged"], &again["near"]), (&json!(6), &json!(3)), "{again}");
-    // The same text is no copy of that of another group.
+    // Equal texts of different groups are not copies.
     let text = words(9, 40);
     let line = |id: &str, of: &str| format!("{}\n", json!({"id": id, "text": text, "of": of}));
     dir.write("same.jsonl", [line("x/1", "x"), line("y/2", "y"), line("x/3", "x")].concat());
     let same = ["dedup", "same.jsonl", "--exact", "--within"];
     dir.json(&[&same[..], &["of", "--out", "s", "--dropped", "s.list"]].concat());
     assert_eq!(ids(&dir, "s"), ["x/1", "y/2"]);
-    // So it is by a pattern of ids.
+    // A pattern of ids gives the same groups.
     dir.json(&[&same[..], &["{of}/{*}", "--out", "t", "--dropped", "t.list"]].concat());
     assert_eq!(ids(&dir, "t"), ["x/1", "y/2"]);
 }
@@ -190,7 +189,7 @@ fn a_choice_by_a_field_that_no_record_has_is_refused() {
         assert_eq!(run.status, 2, "{args:?}: {}", run.err);
         assert!(run.err.contains(what), "{args:?}: {}", run.err);
     }
-    // Nothing is left that looks like an interrupted run.
+    // A refused run leaves nothing that looks like an interrupted run.
     let args = ["dedup", "in.jsonl", "--index", "x.idx", "--out", "out", "--prefer"];
     assert_eq!(dir.run(&[&args[..], &["dat"]].concat()).status, 2);
     assert!(!dir.path("out").exists());

@@ -1,6 +1,7 @@
-//! Documents in the forms that people hand in: the same passage is found in each.
+//! Documents in the formats that people hand in: each format yields the same passage.
 //!
-//! They are read by processes of the command, so these tests are here and not with the readers.
+//! The tests are here and not with the readers, because processes of the command read the
+//! documents.
 
 use std::io::Write;
 
@@ -43,7 +44,7 @@ pub fn docx(text: &str) -> Vec<u8> {
     ])
 }
 
-/// A presentation whose slides have these texts.
+/// A presentation with one slide per text.
 fn pptx(texts: &[&str]) -> Vec<u8> {
     let p = "http://schemas.openxmlformats.org/presentationml/2006/main";
     let a = "http://schemas.openxmlformats.org/drawingml/2006/main";
@@ -121,7 +122,7 @@ fn epub(text: &str) -> Vec<u8> {
     ])
 }
 
-/// A PDF whose pages have these texts. No stream is compressed; `filter` may say otherwise.
+/// A PDF with these pages. No stream is compressed, but `filter` may claim compression.
 pub fn pdf_with(pages: &[Vec<u8>], filter: &str) -> Vec<u8> {
     let mut out = b"%PDF-1.4\n".to_vec();
     let mut offsets = Vec::new();
@@ -180,14 +181,14 @@ fn mail_with(name: &str, bytes: &[u8]) -> Vec<u8> {
     [head].into_iter().chain(bytes).collect::<String>().into_bytes()
 }
 
-/// A passage that is in all documents, and what surrounds it in one of them.
+/// The passage planted in every document, and the surrounding text of a document.
 fn planted(seed: u64) -> (String, String) {
     let passage = words(1, 60);
     let text = format!("{} {passage} {}", words(seed, 60), words(seed + 100, 60));
     (passage, text)
 }
 
-/// A folder with a document in each form.
+/// A folder with a document of each format.
 fn folder() -> (Dir, Vec<String>) {
     let dir = Dir::new();
     let (_, text) = planted(2);
@@ -245,7 +246,7 @@ fn a_passage_is_found_in_every_form() {
         // A page may end within the passage.
         assert!(hit["containment_of_a"].as_f64().unwrap() > 0.8, "{hit}");
     }
-    // The other verbs read the same.
+    // Further verbs read the same text.
     dir.write("text.txt", &text);
     for id in ["in/a.docx", "in/d.pdf", "in/h.html", "in/r.docx.zst"] {
         let compared = dir.json(&["compare", id, "text.txt"]);
@@ -326,7 +327,7 @@ fn a_document_that_cannot_be_extracted_is_named_with_the_reason() {
     let at = whole.windows(5).rposition(|bytes| bytes == b"PK\x03\x04\x14").unwrap();
     damaged[at + 60..at + 80].fill(0);
     fails(&dir, "damaged.docx", &damaged, "");
-    // A document without text is there, and nothing is found of it.
+    // A document without text is added, but matches nothing.
     dir.write("empty.docx", docx(""));
     let run = dir.run(&["add", "idx", "empty.docx"]);
     assert_eq!(run.status, 0);
@@ -334,7 +335,7 @@ fn a_document_that_cannot_be_extracted_is_named_with_the_reason() {
     assert_eq!(dir.run(&["compare", "empty.docx", "a.txt"]).status, 2);
     let run = dir.run(&["add", "idx", "cut.pdf", "a.txt", "--strict"]);
     assert_eq!(run.status, 2);
-    // A spreadsheet is no failure, but it is left out.
+    // A spreadsheet is skipped, which is not a failure.
     let sheet = zip(&[("[Content_Types].xml", b"<x/>"), ("xl/workbook.xml", b"<x/>")]);
     dir.write("sheet.xlsx", &sheet);
     let run = dir.run(&["add", "idx", "sheet.xlsx", "a.txt", "--format", "json"]);
@@ -344,8 +345,7 @@ fn a_document_that_cannot_be_extracted_is_named_with_the_reason() {
     assert_eq!(dir.run(&["dedup", "sheet.xlsx", "a.txt", "--strict", "--out", "o"]).status, 3);
 }
 
-/// A deflated stream of `mebibytes` MiB of spaces, in some kilobytes: the same block again and
-/// again.
+/// A deflated stream of `mebibytes` MiB of spaces, in a few kilobytes: the same block repeated.
 #[cfg(target_os = "linux")]
 fn bomb(mebibytes: usize) -> Vec<u8> {
     let mut packed = flate2::Compress::new(flate2::Compression::best(), true);
@@ -355,7 +355,7 @@ fn bomb(mebibytes: usize) -> Vec<u8> {
         packed.compress_vec(&spaces, &mut out, flate2::FlushCompress::Sync).unwrap();
         out
     };
-    // The second block refers to bytes before it, and so do its repetitions.
+    // The second block refers back to earlier bytes, and so does each repetition.
     let (first, second) = (block(), block());
     [first, second.repeat(mebibytes - 1)].concat()
 }

@@ -13,7 +13,7 @@ fn lines(run: &Run) -> Vec<Value> {
     run.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// Documents in several segments; one is removed and one replaced.
+/// Documents in several segments, with one document removed and one replaced.
 fn index() -> Dir {
     let dir = Dir::new();
     for (id, seed) in [("a", 1), ("b", 2), ("c", 3), ("b", 4)] {
@@ -27,7 +27,7 @@ fn index() -> Dir {
     dir
 }
 
-/// The documents of an index by their ids, without the time when they were added.
+/// The documents of an index by id, without the time of addition.
 fn exported(dir: &Dir, index: &str) -> BTreeMap<String, Value> {
     let documents = lines(&dir.run(&["export", index])).into_iter().map(|mut document| {
         assert!(document["added"].as_str().unwrap().ends_with('Z'), "{document}");
@@ -42,7 +42,7 @@ fn a_document_with_parts_is_one_document_and_its_passages_name_the_part() {
     let dir = Dir::new();
     let part = |name: &str, text: &str| json!({"name": name, "text": text});
     let ann = [part("Main.java", &words(1, 60)), part("src/Tree.java", &words(2, 60))];
-    // The second file is copied, after a line of its own.
+    // The second file is copied below a new first line.
     let ben = [part("Main.java", &words(3, 60)), part("T.java", &format!("own\n{}", words(2, 60)))];
     let record = |id: &str, parts: &[Value]| json!({"id": id, "parts": parts}).to_string() + "\n";
     dir.write("in.jsonl", record("ann", &ann) + &record("ben", &ben));
@@ -72,7 +72,7 @@ fn a_document_with_parts_is_one_document_and_its_passages_name_the_part() {
     assert_eq!(dir.json(&["add", "new", "all.jsonl"])["added"], 2);
     assert_eq!(exported(&dir, "new"), before);
 
-    // The same text in another file is another version.
+    // The same text in a different file is a new version.
     let moved = [ann[0].clone(), part("src/Bush.java", &words(2, 60))];
     dir.write("moved.jsonl", record("ann", &moved));
     assert_eq!(dir.json(&["add", "idx", "moved.jsonl"])["replaced"], 1);
@@ -194,7 +194,7 @@ fn an_export_is_added_to_an_equal_index() {
     dir.write("all.jsonl", dir.run(&["export", "idx"]).out);
     assert_eq!(dir.json(&["add", "new", "all.jsonl"])["added"], 3);
     assert_eq!(exported(&dir, "new"), before);
-    // The file that it was made of is known again.
+    // Adding the original file again recognizes the document.
     assert_eq!(dir.json(&["add", "new", "in"])["unchanged"], 1);
     let some = lines(&dir.run(&["export", "idx", "--filter", "meta.lang:de"]));
     assert_eq!((some.len(), &some[0]["id"]), (1, &json!("b")));
@@ -207,7 +207,7 @@ fn an_export_is_added_to_an_equal_index() {
 
 #[test]
 fn an_export_has_the_order_of_addition_and_names_the_withdrawals_that_it_lacks() {
-    // Segments have no order: that of the export changed from one index to the next.
+    // Regression: segments have no order, so the order of an export differed between indexes.
     let dir = Dir::new();
     let names = ["h", "b", "g", "c", "f", "d", "e", "a"];
     for (seed, name) in (10..).zip(names) {
@@ -221,7 +221,7 @@ fn an_export_has_the_order_of_addition_and_names_the_withdrawals_that_it_lacks()
     };
     let (ids, run) = exported("idx");
     assert_eq!((ids, run.err.as_str()), (names.map(str::to_owned).to_vec(), ""));
-    // The text of `g` is new, so that it was added last.
+    // `g` has a new text, and therefore was added last.
     dir.write("one.jsonl", line("g", &words(40, 60), json!({})));
     assert_eq!(dir.json(&["add", "idx", "one.jsonl"])["replaced"], 1);
     dir.json(&["withdraw", "idx", "c"]);

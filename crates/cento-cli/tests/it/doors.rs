@@ -15,20 +15,20 @@ fn read(path: &str) -> String {
     fs::read_to_string(root.join(path)).unwrap()
 }
 
-/// Names that are written side by side.
+/// Splits names separated by spaces.
 fn names(text: &str) -> Names {
     text.split_whitespace().map(str::to_owned).collect()
 }
 
-/// The fields of a request that are options: all but these, which are its subject, or files to
-/// the command.
+/// The option fields of a request. `others` lists the fields that are the subject, or that are
+/// files for the command.
 fn of_the_service(request: &str, others: &str) -> Names {
     let document: Value = serde_json::from_str(&read("crates/cento-serve/openapi.json")).unwrap();
     let fields = document["components"]["schemas"][request]["properties"].as_object().unwrap();
     &fields.keys().cloned().collect::<Names>() - &names(others)
 }
 
-/// The options of a verb with these names, as fields of JSON.
+/// The options of a verb with these names, as JSON fields.
 fn of_the_command(verb: &str, wanted: &Names) -> Names {
     let help = Dir::new().run(&[verb, "--help"]).out;
     let lines = help.lines().map(str::trim_start).filter_map(|line| {
@@ -38,7 +38,7 @@ fn of_the_command(verb: &str, wanted: &Names) -> Names {
     lines.filter(|name| wanted.contains(name)).collect()
 }
 
-/// The keys of the classes of Python with these names, but for these, which say how a call runs.
+/// The keys of these Python classes, except `others`, which say how a call runs.
 fn of_python(classes: &[&str], others: &str) -> Names {
     let source = read("python/package/cento/_options.py");
     let mut keys = Names::new();
@@ -55,7 +55,7 @@ fn of_python(classes: &[&str], others: &str) -> Names {
     &keys - &names(others)
 }
 
-/// The public fields of the structs of the library with these names.
+/// The public fields of these structs of the library.
 fn of_the_library(structs: &[(&str, &str)]) -> Names {
     let fields = structs.iter().flat_map(|(path, name)| {
         let source = read(path);
@@ -64,7 +64,7 @@ fn of_the_library(structs: &[(&str, &str)]) -> Names {
         let fields = body.lines().filter_map(|line| line.strip_prefix("    pub "));
         fields.map(|field| field.split(':').next().unwrap().to_owned()).collect::<Vec<_>>()
     });
-    // Options that are made of others.
+    // Structs that combine options.
     &fields.collect::<Names>() - &names("thresholds")
 }
 
@@ -123,7 +123,7 @@ fn every_door_has_every_option_of_decontamination() {
     let options = of_the_library(&[(DECONTAMINATION, "DecontaminateOptions")]);
     assert!(options.contains("min_share"), "{options:?}");
     assert_eq!(of_the_command("decontaminate", &options), options);
-    // Python sees each document once, so it cannot count the documents with a question first.
+    // Python sees each document once, so it cannot first count the documents with a question.
     assert_eq!(of_python(&["DecontaminateOptions"], ""), &options - &names("common"));
 }
 
@@ -177,7 +177,7 @@ fn every_verb_of_pairs_has_every_threshold() {
     for verb in ["pairs", "cluster"] {
         assert_eq!(of_the_command(verb, &thresholds), thresholds, "{verb}");
     }
-    // Classes of Python that have them by inheritance.
+    // Python classes that inherit the keys.
     let source = read("python/package/cento/_options.py");
     for class in ["SearchOptions", "PairOptions", "ClusterOptions"] {
         assert!(source.contains(&format!("class {class}(Thresholds, total=False):")), "{class}");

@@ -48,7 +48,7 @@ fn spellings_that_the_index_takes_for_equal_are_one_version_of_as_many_words_as_
     }
 }
 
-/// The changes of each carrier, as words removed and words added.
+/// The changes of each carrier, as removed and added words.
 fn changes(family: &Value) -> Vec<(&str, &str)> {
     let carriers = family["carriers"].as_array().unwrap().iter();
     let changes = carriers.flat_map(|carrier| carrier["changes"].as_array().into_iter().flatten());
@@ -68,7 +68,7 @@ fn a_version_adds_no_words_that_the_other_has_beside_its_place() {
         let family = &families[0];
         assert_eq!(family["documents"], some.len());
         for (removed, added) in changes(family) {
-            // All editions begin with the same words, and end with the same.
+            // Every edition begins and ends with the same words.
             for words in [removed, added].map(str::to_lowercase) {
                 assert!(!words.contains("beginning") && !words.contains("first day"), "{family}");
                 assert!(!words.contains("and the earth"), "{family}");

@@ -1,4 +1,4 @@
-//! An index whose place another takes while the command writes to it.
+//! An index that is replaced by a different index while the command is writing.
 #![cfg(unix)]
 
 use std::fs;
@@ -11,7 +11,7 @@ use cento_testing::exchanged::{switch, two};
 use serde_json::{Value, json};
 
 fn documents(dir: &Dir, index: &str) -> Value {
-    // An addition that ended leaves files of no commit, which is status 3.
+    // An aborted addition leaves uncommitted files, which gives status 3.
     let check = dir.run(&["check", index, "--format", "json"]);
     assert!([0, 3].contains(&check.status) && check.json()["ok"] == true, "{}", check.err);
     dir.json(&["stats", index])["documents"].clone()
@@ -40,13 +40,13 @@ fn an_addition_ends_when_its_index_is_exchanged() {
                 fs::rename(dir.path("v2"), dir.path("v1")).unwrap();
             }
             "removed" => {
-                // Under another name nothing is written to it meanwhile.
+                // Renaming first prevents writes into the directory while it is being removed.
                 fs::rename(dir.path("v1"), dir.path("aside")).unwrap();
                 fs::remove_dir_all(dir.path("aside")).unwrap();
             }
             _ => fs::remove_file(dir.path("v1/.tantivy-writer.lock")).unwrap(),
         }
-        // The pipe may break: it has ended by then.
+        // The pipe may break, because the command may have ended.
         for i in 0..20 {
             let _ = writeln!(stdin, "\n{}", line(&id(6000 + i), &words(9000 + i, 60), json!({})));
         }

@@ -102,7 +102,7 @@ fn carriers_are_rows_of_a_table() {
     assert_eq!(header[..3], ["family", "documents", "tokens"]);
     assert_eq!(lines.count(), expected.len());
     assert!(csv.contains("\"courier, \"\"evening\"\"\""), "{csv}");
-    // The same rows between tabs, in a file; nothing that is there is overwritten.
+    // The same rows, separated by tabs, in a file. Existing files are not overwritten.
     assert_eq!(run(&dir, &["--format", "tsv", "--out", "out.tsv"]), "");
     let tsv = fs::read_to_string(dir.path("out.tsv")).unwrap();
     assert_eq!(tsv.lines().next().unwrap().split('\t').collect::<Vec<_>>(), header);
@@ -149,8 +149,8 @@ fn the_network_leads_from_each_carrier_to_the_next() {
 
 #[test]
 fn a_document_whose_date_does_not_tell_is_no_earlier_one() {
-    // Two notices of one year, one without a date, one of a month of that year, and a late one; in
-    // either order of addition.
+    // Two notices of a year, a notice without a date, a notice of a month of that year, and a late
+    // notice, in either order of addition.
     let notice = words(1, 40);
     let all = [
         ("mine", json!("1885")),

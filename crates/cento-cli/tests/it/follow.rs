@@ -12,7 +12,7 @@ use crate::common::{wait_until, words};
 
 const DOCUMENTS: u64 = 4;
 
-/// Replaces all documents of the index `all` by those of a generation, which share a text, and
+/// Replaces every document of the index `all` by documents of a generation, which share a text, and
 /// pushes.
 fn push(dir: &Dir, generation: u64, compact: bool) {
     let lines: Vec<String> = (0..DOCUMENTS)
@@ -34,7 +34,7 @@ fn follow(dir: &Dir, args: &[&str]) -> Service {
     Service::start(dir, &[&["--follow", "store", "--follow-interval", "10ms"], args].concat())
 }
 
-/// The generation of all hits for the words that all documents share.
+/// The generation of the hits for the shared text.
 fn generation(service: &Service) -> u64 {
     let body = json!({"text": words(7, 60), "limit": 10}).to_string();
     let reply = service.post("/v1/search", &body);
@@ -57,7 +57,7 @@ fn serves(service: &Service, manifest: u64) -> bool {
     following(service)["manifest"] == manifest
 }
 
-/// The copies that a follower has.
+/// The copies held by a follower.
 fn copies(dir: &Dir) -> Vec<String> {
     let entries = fs::read_dir(dir.path("idx")).unwrap();
     let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
@@ -131,7 +131,7 @@ fn a_follower_serves_its_copy_while_the_store_is_away() {
     push(&dir, 2, false);
     wait_until("the new commit", || serves(&service, 2));
     assert_eq!(generation(&service), 2);
-    // Another process, or another store, does not take the same copies.
+    // A second process, or a different store, cannot use the same copies.
     let run = dir.run(&["serve", "idx", "--listen", "127.0.0.1:0", "--follow", "store"]);
     assert_eq!(run.status, 2);
     assert!(service.stop());
@@ -157,7 +157,8 @@ fn a_store_that_was_emptied_and_started_again_is_noticed() {
     wait_until("a service that is not ready", || {
         service.ask("GET", "/readyz", "", "").status == 503
     });
-    // Another index, with fewer manifests, as many, and more: none of them is a later one.
+    // A different index with fewer, equally many, or more manifests never counts as a later
+    // version.
     for (generation, manifest) in [(7, 1), (8, 2), (9, 3)] {
         if manifest == 1 {
             fs::rename(dir.path("all"), dir.path("first")).unwrap();
@@ -177,7 +178,7 @@ fn a_store_that_was_emptied_and_started_again_is_noticed() {
     wait_until("the new commit", || serves(&service, 3));
     assert_eq!(generation(&service), 3);
     assert!(service.stop());
-    // So it is from the beginning.
+    // A follower that starts with the different index serves it.
     fs::rename(dir.path("store"), dir.path("emptied")).unwrap();
     fs::rename(dir.path("other"), dir.path("store")).unwrap();
     let service = follow(&dir, &[]);
@@ -189,7 +190,7 @@ fn a_store_that_was_emptied_and_started_again_is_noticed() {
     assert_eq!((generation(&service), &following(&service)["restarted"]), (9, &json!(false)));
 }
 
-/// The largest part of a file that a push has put.
+/// The largest part of a file that was pushed since manifest `since`.
 fn largest_part(dir: &Dir, since: u64) -> PathBuf {
     let entries = fs::read_dir(dir.path("store/data")).unwrap();
     let paths = entries.map(|entry| entry.unwrap().path());
@@ -208,7 +209,7 @@ fn a_damaged_push_is_not_served_and_a_mended_one_is() {
     push(&dir, 3, false);
     wait_until("the third", || serves(&service, 3));
     assert!(service.stop());
-    // Without a copy all of it is fetched.
+    // Without a copy, the follower fetches everything.
     fs::remove_dir_all(dir.path("idx")).unwrap();
     let part = largest_part(&dir, 2);
     let whole = fs::read(&part).unwrap();
@@ -217,7 +218,7 @@ fn a_damaged_push_is_not_served_and_a_mended_one_is() {
     assert_eq!(run.status, 2);
     let name = part.file_name().unwrap().to_string_lossy().into_owned();
     assert!(run.err.contains(&name), "{}", run.err);
-    // With the copy of the second it goes on with that.
+    // With the copy of the second manifest, the follower continues from there.
     let third = manifests.join("00000000000000000003.json");
     fs::rename(&third, dir.path("third.json")).unwrap();
     let service = follow(&dir, &["--max-lag", "1ms"]);
@@ -251,7 +252,7 @@ fn a_copy_takes_no_more_space_than_it_may() {
     ]);
     assert_eq!(run.status, 2);
     assert!(run.err.contains("the cache may have"), "{}", run.err);
-    // Room for the first, and not for both.
+    // The cache has room for the first copy, but not for two copies.
     let bytes = dir.json(&["store", "history", "store"])["bytes"].as_u64().unwrap();
     let service = follow(&dir, &["--cache-size", &(bytes + 100).to_string()]);
     push(&dir, 2, true);

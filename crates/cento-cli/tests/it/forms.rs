@@ -1,5 +1,5 @@
-//! Texts in forms that are not plain, as the verbs show them: places in pages and files, counts of
-//! what a reader does not see.
+//! Texts in special formats, as shown by the verbs: places in pages and files, counts of invisible
+//! characters.
 
 use crate::common::run::Dir;
 use crate::common::{words, zip};
@@ -107,10 +107,10 @@ fn a_passage_has_its_place_in_the_web_page() {
         "{}",
         dir.run(&search).out
     );
-    // Of a stored page there is the text.
+    // An index stores the text of a page without the page, so there are no places in the page.
     let found = dir.json(&["search", "idx", "--id", "page.html", "--passages"]);
     assert!(!found.to_string().contains("origin"), "{found}");
-    // A page that is read as it is has its places by itself.
+    // A page read as source has no second place to show.
     let source = dir.json(&["compare", "page.html", "plain.txt", "--html", "source"]);
     assert!(!source.to_string().contains("origin"), "{source}");
 }
@@ -136,7 +136,7 @@ fn a_passage_tells_its_page_where_texts_have_pages() {
     assert_eq!((&compared["a_page"], compared.get("b_page")), (&json!(3), None));
     assert!(dir.run(&["compare", "pages.txt", "plain.txt"]).out.contains(", page 3"));
     let best = dir.json(&["search", "idx", "--text", &passage, "--goal", "passage"]);
-    // The passage of a candidate may begin before what both have.
+    // The passage of a candidate may begin before the common text.
     let best = &best["hits"][0]["passages"][0];
     let start = best["b"][0].as_u64().unwrap() as usize;
     assert_eq!(best["b_page"], 1 + pages[..start].matches('\u{c}').count(), "{best}");
@@ -164,7 +164,7 @@ fn a_passage_tells_its_line_where_texts_have_lines() {
     assert!(shown.contains(" line 2 \u{2194} line 31: "), "{shown}");
     let compared = &dir.json(&["compare", "a.c", "b.c"])["passages"][0];
     assert_eq!((&compared["a_line"], &compared["b_line"]), (&json!(31), &json!(2)));
-    // A short text, which is found by its fingerprints.
+    // A short text, found by its fingerprints.
     let short = copied.lines().next().unwrap();
     dir.run(&["add", "dense", "a.c", "--scheme", "winnow(k=3,w=1)"]);
     let found = dir.json(&["search", "dense", "--text", short, "--passages"]);
@@ -189,11 +189,11 @@ fn a_passage_is_found_in_files_of_markup_with_its_line() {
     let expected = expected.map(|(id, line)| (id, json!(line)));
     let expected: Vec<_> = expected.iter().map(|(id, line)| (*id, line, true)).collect();
     assert_eq!(places, expected);
-    // As it is, the address of the link is text.
+    // Read as source, the address of the link is part of the text.
     let raw = dir.json(&["compare", "in/a.md", "in/a.md", "--html", "source"]);
     let text = dir.json(&["compare", "in/a.md", "in/a.md"]);
     let tokens = |compared: &Value| compared["passages"][0]["tokens"].as_u64().unwrap();
-    // `http`, `x`, `org` and `y`.
+    // The four words `http`, `x`, `org` and `y`.
     assert_eq!(tokens(&raw), tokens(&text) + 4, "{raw}");
 }
 
@@ -202,7 +202,7 @@ fn characters_that_a_reader_does_not_see_are_left_out_and_counted() {
     let dir = Dir::new();
     let text = words(1, 60).replace('w', "wore");
     dir.write("base.txt", &text);
-    // Words in white between the words, and characters without width in them.
+    // Invisible words between the words, and characters without width inside the words.
     let hidden = text.replace(' ', "<span style='font-size:0'> unseen </span> ");
     dir.write("trick.html", format!("<html><p>{hidden}</p>"));
     let spread = |c: char| if c == ' ' { c.to_string() } else { format!("{c}\u{200b}") };
@@ -229,7 +229,7 @@ fn characters_that_a_reader_does_not_see_are_left_out_and_counted() {
     assert_eq!(found["hits"][0]["containment_of_a"], 1.0);
     assert!(found["query"]["unseen"]["hidden_characters"].as_u64() > Some(10), "{found}");
     assert!(dir.json(&["search", "idx", "base.txt"])["query"].get("unseen").is_none());
-    // Also where letters of another script hide the copy, so that no pair shows the text.
+    // Letters of a different script hide the copy as well, so that no pair shows the text.
     dir.write("hand/ann/a.html", format!("<html><p>{hidden}</p>"));
     dir.write("hand/bob/a.txt", words(2, 60));
     let alike = |c: char| if matches!(c, 'e' | 'o') { '\u{43e}' } else { c };

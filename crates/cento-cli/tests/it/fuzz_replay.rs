@@ -1,4 +1,4 @@
-//! The targets of `fuzz/`, with every input that is kept: seeds, and what ever failed.
+//! Runs the targets of `fuzz/` on every stored input: seeds, and inputs that once failed.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -7,14 +7,14 @@ use std::path::{Path, PathBuf};
 #[path = "../../../../fuzz/src/lib.rs"]
 mod cases;
 
-/// The maximum size of the seeds of all targets, in bytes.
+/// Maximum total size of the seeds of every target, in bytes.
 const SEED_BYTES_MAX: u64 = 300_000;
 
 fn dir(kind: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz").join(kind)
 }
 
-/// The files of a directory, in the order of their names; none if there is no such directory.
+/// The files of a directory, sorted by name. Empty without such a directory.
 fn files(dir: &Path) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(dir) else { return Vec::new() };
     let mut files: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
@@ -22,7 +22,7 @@ fn files(dir: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// Gives a target its inputs, by name, so that the one that fails can be identified.
+/// Runs a target on its inputs, printing the names, so that a failing input can be identified.
 fn replay(name: &str) {
     let (_, target) = cases::TARGETS.into_iter().find(|(other, _)| *other == name).unwrap();
     let seeds = files(&dir("seeds").join(name));
@@ -33,7 +33,7 @@ fn replay(name: &str) {
     }
     cases::made(name).iter().for_each(|(_, input)| target(input));
     cases::of_all(name).iter().for_each(|input| target(input));
-    // The inputs that fuzzers always try first.
+    // Inputs that every fuzzer tries first.
     target(b"");
     target(b"\0");
 }
@@ -56,8 +56,8 @@ replayed! {
     spec stems tokens withdrawals
 }
 
-/// `cargo test -p cento-cli --test it fuzz_replay::write_the_seeds -- --ignored`, after a change of
-/// a format: the fuzzer begins with files that are right.
+/// `cargo test -p cento-cli --test it fuzz_replay::write_the_seeds -- --ignored` after a change of
+/// a format, so that the fuzzer begins with valid files.
 #[test]
 #[ignore = "it writes files of the repository"]
 fn write_the_seeds() {

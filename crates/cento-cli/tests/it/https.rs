@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::common::run::{Dir, Run};
 use host::{AUTHORITY, OTHER, host};
 
-/// Runs the command with these authorities and no others.
+/// Runs the command so that it trusts only these authorities.
 fn run(dir: &Dir, authorities: &str, args: &[&str]) -> Run {
     dir.write("authorities.pem", authorities);
     let mut command = dir.command(args);
@@ -23,7 +23,7 @@ fn a_service_is_used_if_an_authority_of_the_system_signed_its_certificate() {
     let at = host(move |_, _| error.to_string());
     let search = ["search", "--url", &at, "--text", "some words"];
     let trusted = run(&dir, AUTHORITY, &search);
-    // It is no service, but the request reached it.
+    // The host is not a cento service, but the request arrived.
     assert_eq!(trusted.status, 2);
     assert!(!trusted.err.contains("certificate"), "{}", trusted.err);
     let refused = run(&dir, OTHER, &search);

@@ -1,5 +1,5 @@
-//! Every record ends in one place: as a document, a refusal that is named, or an exclusion that is
-//! named.
+//! Every record ends in exactly one place: as a document, a reported refusal, or a reported
+//! exclusion.
 
 use serde_json::{Value, json};
 
@@ -97,7 +97,7 @@ fn an_id_that_was_made_replaces_no_document_of_another_source() {
     let run = add(&without_ids(10));
     assert_eq!((run.status, &run.json()["failed"]), (2, &json!(3)), "{}", run.err);
     assert!(run.err.contains("give documents ids"), "{}", run.err);
-    // Two files of one name in two directories.
+    // Two files with the same name in different directories.
     for (at, from) in [("a", 20), ("b", 30)] {
         dir.write(&format!("{at}/part.jsonl"), without_ids(from));
         dir.write(&format!("{at}/one.txt"), words(from + 5, 60));

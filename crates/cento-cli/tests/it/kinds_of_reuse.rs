@@ -1,4 +1,4 @@
-//! The real binary: the kinds of reuse that `cento method analyze` counts.
+//! The real binary: kinds of reuse counted by `cento method analyze`.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! Inputs that are too long, or take more memory than the limit, for every verb.
+//! Inputs that exceed a limit of length or memory, for every verb.
 
 use std::fs;
 
@@ -42,7 +42,7 @@ fn no_verb_reads_a_file_that_is_longer_than_its_limit() {
 
 #[test]
 fn ids_to_remove_are_read_line_by_line() {
-    // All of the file was held.
+    // Regression: the whole file was held in memory.
     let dir = Dir::new();
     let ids = ["a", "b", "c"];
     let lines: String = ids.iter().map(|id| line(id, &words(3, 30), json!({}))).collect();
@@ -55,7 +55,7 @@ fn ids_to_remove_are_read_line_by_line() {
     dir.write("ids.txt", b"a\n\xff\n");
     let run = dir.run(&["remove", "idx", "--from-file", "ids.txt"]);
     assert!(run.err.contains("ids.txt:2: it is not UTF-8"), "{}", run.err);
-    // None was removed: not all could be read.
+    // The refused run removed nothing, because an id could not be read.
     dir.write("ids.txt", "a\r\n\nnone\nb");
     let report = dir.json(&["remove", "idx", "c", "--from-file", "ids.txt"]);
     assert_eq!(report, json!({"removed": 3, "missing": ["none"]}));
@@ -89,7 +89,7 @@ fn passages_and_sources_that_exceed_the_memory_are_left_out_and_counted() {
     }
     let said = format!("the passages of the last {} hits are left out", 20 - with);
     assert!(some.err.contains(&said) && some.err.contains("raise it"), "{}", some.err);
-    // Of the report whole sources, because it shows their texts.
+    // The report omits complete sources, because it shows their texts.
     let report = |memory: &str, name: &str| {
         let run =
             dir.run(&[&search[..], &as_json, &["--memory", memory, "--report", name]].concat());

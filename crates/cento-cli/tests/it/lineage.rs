@@ -7,8 +7,8 @@ use serde_json::json;
 use crate::common::run::Dir;
 use crate::common::words;
 
-/// An index of a text, its two versions, a version of the second without a date, a quotation and
-/// another text.
+/// An index of a text, two versions, a version of the second version without a date, a quotation
+/// and an unrelated text.
 fn versions() -> Dir {
     let dir = Dir::new();
     let text =
@@ -89,7 +89,7 @@ fn a_parquet_file_has_the_rows_of_json() {
             assert_eq!(&row[name], value, "{name} of {line}");
         }
     }
-    // The name of a file that is there is refused, as is one that promises another format.
+    // Refuses an existing file, and a file name that implies a different format.
     let run = |more: &[&str]| dir.run(&[&["lineage", "x.idx", "--out"], more].concat());
     assert_eq!(run(&["rows.parquet"]).status, 2);
     assert_eq!(run(&["new.parquet", "--format", "csv"]).status, 2);

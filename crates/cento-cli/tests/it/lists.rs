@@ -1,4 +1,4 @@
-//! The real binary: lists that are cut, and inputs that were not compared.
+//! The real binary: truncated lists, and inputs that were not compared.
 
 use std::fs;
 
@@ -17,8 +17,8 @@ fn read(dir: &Dir, name: &str) -> String {
 
 const REPORTS: [&str; 6] = ["--report", "r.html", "--report", "r.json", "--report", "r.csv"];
 
-/// Checks that each of these is named with its reason: on the terminal, in the last line of JSON,
-/// and in all forms of the report; and that no other input is.
+/// Checks that the terminal, the last line of JSON and every report format list exactly these
+/// inputs, each with the reason.
 fn check_named(dir: &Dir, args: &[&str], expected: &[(&str, &str)]) {
     let ran = dir.run(&[args, &REPORTS].concat());
     assert_eq!(ran.status, 3, "the exit status shows that inputs were not compared: {}", ran.err);
@@ -60,7 +60,7 @@ fn a_submission_is_compared_or_named_with_the_reason() {
         ("in/fay/sheet.txt", "without the boilerplate nothing is left"),
     ];
     check_named(&dir, &["pairs", "in", "--boilerplate", "sheet.txt"], &files);
-    // Directories that have nothing left are named themselves.
+    // For a directory without any text left, the message has the directory.
     let directories = [files[0], files[1], ("in/eve", files[2].1), ("in/fay", files[3].1)];
     let args = ["pairs", "in", "--by", "directory", "--boilerplate", "sheet.txt"];
     check_named(&dir, &args, &directories);
@@ -80,7 +80,7 @@ fn a_program_of_comments_is_named_with_the_reason() {
     check_named(&dir, &["pairs", "in", "--analyzer", "code"], &[("in/a/x.java", why)]);
     let args = ["pairs", "in", "--analyzer", "code", "--by", "directory"];
     check_named(&dir, &args, &[("in/a", why)]);
-    // There is nothing to compare without it, and the refusal gives the reason.
+    // Without the third text nothing can be compared, and the error gives the reason.
     fs::remove_dir_all(dir.path("in/c")).unwrap();
     let ran = dir.run(&args);
     assert!(ran.status == 2 && ran.err.contains("in/a: ") && ran.err.contains(why), "{}", ran.err);
@@ -89,7 +89,7 @@ fn a_program_of_comments_is_named_with_the_reason() {
 
 #[test]
 fn a_file_that_has_nothing_to_compare_is_not_compared() {
-    // The answer was that it has nothing in common with the other, without a reason.
+    // Regression: the answer was "nothing in common", without a reason.
     let dir = Dir::new();
     dir.write("a.java", "class A { int f(int a) { return a + 1; } int g() { return f(2) * 3; } }");
     dir.write("b.java", "// my solution\n");
@@ -132,7 +132,7 @@ fn documents_of_an_index_without_words_are_named_in_the_report_of_its_pairs() {
     assert!(read(&dir, "r.html").contains("it has no words"));
 }
 
-/// Five texts; all pairs of them have something in common, the first ones most.
+/// Five texts. Each pair has something in common, and the first pairs have most.
 fn alike() -> Dir {
     let dir = Dir::new();
     let common = words(1, 80);
@@ -161,7 +161,7 @@ fn a_list_of_pairs_that_is_cut_says_of_how_many_it_is() {
         assert_eq!((&report["more"], &report["total"]), (&json!(true), &json!(10)));
         let lines = jsons(&dir.run(&[&cut[..], &["--format", "json"]].concat()).out);
         assert_eq!((lines.len(), &lines[4]), (5, &json!({"more": true, "shown": 4, "total": 10})));
-        // A list that is not cut has no last line.
+        // A complete list has no last line with `more`.
         let all = dir.run(&[verb, &["-n", "10", "--format", "json"]].concat());
         assert_eq!(all.out.lines().count(), 10, "{}", all.out);
         assert!(jsons(&all.out).iter().all(|line| line.get("more").is_none()));
@@ -200,7 +200,7 @@ fn pairs_below_the_threshold_are_not_said_to_have_nothing_in_common() {
     let sum = |name: &str| -> u64 {
         histogram[name].as_array().unwrap().iter().map(|pairs| pairs.as_u64().unwrap()).sum()
     };
-    // Of six pairs three have something in common, two of them less than the threshold.
+    // Three of six pairs have something in common, two pairs below the threshold.
     assert_eq!((sum("pairs"), sum("below"), &histogram["none"]), (3, 2, &json!(3)), "{histogram}");
     assert_eq!((report["pairs"].as_array().unwrap().len(), &report["total"]), (1, &json!(1)));
     assert!(read(&dir, "r.html").contains("Below the thresholds"));
@@ -208,7 +208,8 @@ fn pairs_below_the_threshold_are_not_said_to_have_nothing_in_common() {
 
 #[test]
 fn a_quotation_is_found_by_its_length_alone() {
-    // A tenth of containment applied all the same, and a verbatim quotation was missing.
+    // Regression: the default minimum containment of 0.1 applied, and a verbatim quotation was
+    // missing.
     let dir = Dir::new();
     let quoted = words(1, 98);
     let long =
@@ -223,7 +224,7 @@ fn a_quotation_is_found_by_its_length_alone() {
         (&json!("a"), &json!("b"), &json!(98))
     );
     assert_eq!(dir.run(&["pairs", "idx", "--min-passage", "99"]).status, 1);
-    // A threshold that the user sets is in force beside the length.
+    // An explicit threshold applies in addition to the length.
     let both = ["pairs", "idx", "--min-passage", "40", "--min-containment", "0.1"];
     assert_eq!(dir.run(&both).status, 1);
 }
@@ -280,7 +281,7 @@ fn a_report_of_programs_has_their_lines() {
         );
     }
     assert!(read(&dir, "r.html").contains("class=\"text code\""));
-    // Prose has no such class.
+    // In a report on prose, texts lack the class `code`.
     dir.write("a.txt", words(1, 60));
     dir.write("b.txt", words(1, 60));
     assert_eq!(dir.run(&["compare", "a.txt", "b.txt", "--report", "r.html"]).status, 0);

@@ -1,11 +1,11 @@
-//! The real binary and the service as users meet them: one test binary, because each links
-//! everything.
+//! The real binary and the service as users meet them. A single test binary, because each test
+//! binary links everything.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod abilities;
 mod access;
-// The shell and the tools of the examples are those of Linux.
+// The examples use a Linux shell and tools.
 #[cfg(all(target_os = "linux", feature = "remote", feature = "serve"))]
 mod book;
 mod browser;
@@ -72,7 +72,7 @@ mod programs;
 mod readers;
 mod recovered;
 mod submission_names;
-// Without a feature the help lacks its verbs.
+// Without these features, the help lacks verbs.
 #[cfg(all(feature = "remote", feature = "serve"))]
 mod reference;
 mod reports;

@@ -1,4 +1,4 @@
-//! Mistakes of people who use cento for the first time: each message names the cure.
+//! Mistakes of new users: each message explains what to do.
 
 use std::net::TcpListener;
 

@@ -61,7 +61,7 @@ fn connections_to_the_service_are_kept() {
         let (head, _) = nginx.ask("GET", "/cento/healthz", "", b"");
         assert!(head.starts_with("http/1.1 200"), "{head}");
     }
-    // The one that nginx keeps, and that which asks.
+    // The connection kept by nginx, and the connection asking for the metric.
     assert_eq!(service.metric("cento_connections"), 2.0);
     drop(nginx);
 }
@@ -125,7 +125,7 @@ fn the_log_has_the_client_and_the_number_that_nginx_gives() {
     let arguments = ["--log", "json", "--log-requests", "--trusted-proxy", "127.0.0.1"];
     let service = Service::start_logging(&dir, &arguments, File::create(&log).unwrap());
     let nginx = Nginx::start(service.address());
-    // From behind another proxy, which is trusted too because it has this address.
+    // The request comes through a second proxy, which is trusted because it has the same address.
     let (head, _) = nginx.ask("GET", "/cento/v1/stats", "X-Forwarded-For: 192.0.2.7\r\n", b"");
     let id = head.lines().find_map(|line| line.strip_prefix("x-request-id: ")).expect("a number");
     assert!(service.stop());

@@ -24,7 +24,7 @@ fn the_page_works_behind_a_proxy_under_a_path() {
     browser.type_into("#search-text", &words(1, 60));
     browser.click("#search-run");
     browser.wait_for("return document.querySelectorAll('.span-panel .choose').length === 2");
-    // A service under another path of the host does not get the token.
+    // A service under a different path of the host does not get the token.
     let kept = browser.run("return Object.keys(sessionStorage).join()");
     assert_eq!(kept, "cento-token /cento/");
 }

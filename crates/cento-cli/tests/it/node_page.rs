@@ -7,7 +7,7 @@ use crate::common::run::Dir;
 use crate::common::service::Service;
 use serde_json::{Value, json};
 
-/// What a module of the page gives for these texts and their hits: the shares that it shows.
+/// Prints the shares that a module of the page computes for these texts and hits.
 const SCRIPT: &str = "
 import { readFileSync } from 'node:fs';
 import { shareInPassages } from './text.js';
@@ -44,7 +44,7 @@ fn shown(searched: &Value) -> Value {
     serde_json::from_slice(&ran.stdout).unwrap()
 }
 
-/// A share as reports round it.
+/// Rounds a share as reports do.
 fn percent(share: &Value) -> String {
     format!("{:.1}\u{a0}%", 100.0 * share.as_f64().unwrap())
 }
@@ -56,7 +56,7 @@ fn the_page_shows_the_shares_of_the_report() {
     let articles = samples.join("articles.jsonl");
     let added = dir.run(&["add", "idx", articles.to_str().unwrap()]);
     assert_eq!(added.status, 0, "{}", added.err);
-    // Signs, spaces and lines between the words, and a text in another script, are counted alike.
+    // Punctuation, spaces and line breaks between words, and a different script, are counted alike.
     let signs = "-- \u{2014} Augustin Fresnel cut a lens into rings and kept only their curved \
                  faces, so that ... (!) \u{4e16}\u{754c}, \u{e9}t\u{e9} \u{0301} \
                  \u{2167} \u{b2} \u{feff}\u{85}";

@@ -1,4 +1,4 @@
-//! The board and the alerts in `deploy/` query metrics that a service has.
+//! The dashboard and the alerts in `deploy/` only query metrics that a service exports.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -9,14 +9,14 @@ use crate::common::words;
 use cento_client::api::{Commit, DocumentBody, SearchRequest};
 use serde_json::{Map, Value};
 
-/// The names of metrics in a text, which begin as those of a service do.
+/// The names in a text that begin like the metrics of a service.
 fn names(text: &str) -> BTreeSet<String> {
     let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
     let is_metric = |word: &&str| word.starts_with("cento_") || word.starts_with("process_");
     words.filter(is_metric).map(str::to_owned).collect()
 }
 
-/// The names of samples that a service has.
+/// The names of the samples that a service exports.
 fn samples(service: &Service, found: &mut BTreeSet<String>) {
     let text = service.ask("GET", "/metrics", "", "").body;
     let lines = text.lines().filter(|line| !line.starts_with('#'));

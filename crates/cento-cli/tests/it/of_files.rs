@@ -5,7 +5,8 @@ use serde_json::json;
 use crate::common::run::Dir;
 use crate::common::words;
 
-/// A directory with a text, a version of it, a quotation and another text, and an index of them.
+/// A directory with a text, a version, a quotation and an unrelated text, and an index of the
+/// files.
 fn collection() -> Dir {
     let dir = Dir::new();
     let (text, more) = (words(1, 120), words(2, 40));

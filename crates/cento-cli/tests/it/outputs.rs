@@ -1,4 +1,4 @@
-//! Output files have the format that their names promise.
+//! Output files have the format that their names imply.
 
 use std::fs;
 use std::io::Read;
@@ -93,7 +93,7 @@ fn a_table_is_written_as_a_table() {
     assert_eq!(kept.lines().count(), 11);
     assert!(kept.starts_with("note\ttext\tid\tdedup\n"), "{kept}");
     assert_eq!(dir.json(&["add", "idx", "kept.tsv.gz"])["added"], 10);
-    // Before any work.
+    // Errors are reported before any work.
     dir.write("other.csv", rows("name", ';'));
     dir.write("in.jsonl", lines());
     for (input, said) in [
@@ -104,7 +104,7 @@ fn a_table_is_written_as_a_table() {
         assert!(ran.status == 2 && ran.err.contains(said), "{}", ran.err);
         assert!(!dir.path("new.csv").exists());
     }
-    // Whatever the name of the output, these cannot be read.
+    // These inputs cannot be read, whatever the output's name.
     dir.write("twice.csv", "id,text,id\n1,a,2\n");
     for (input, said) in [("twice.csv", "two columns are called `id`"), ("gone.csv", "gone.csv")] {
         let ran = dir.run(&["dedup", input, "--out", "new.csv"]);
@@ -178,7 +178,7 @@ fn an_output_that_is_no_file_is_written_as_a_stream() {
     let reader = std::thread::spawn(move || fs::read_to_string(pipe).unwrap());
     assert_eq!(dir.json(&["dedup", "in.jsonl", "--out", "pipe"])["kept"], 8);
     assert_eq!(reader.join().unwrap().lines().count(), 8);
-    // A file that is read again is no stream.
+    // A file to be read again must not be a stream.
     std::os::unix::fs::symlink("/dev/null", dir.path("null")).unwrap();
     for args in [
         &["withdraw", "idx", "d0", "--record", "null"][..],

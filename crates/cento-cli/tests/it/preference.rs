@@ -1,4 +1,4 @@
-//! The real binary: the document that represents a cluster.
+//! The real binary: choosing the representative of a cluster.
 
 use serde_json::json;
 

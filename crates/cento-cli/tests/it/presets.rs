@@ -1,5 +1,5 @@
-//! The real binary: an index has the settings of `--for`, keeps them, and other options override
-//! them.
+//! The real binary: an index takes and keeps the settings of `--for`, and explicit options override
+//! the preset.
 
 use std::fs;
 use std::path::Path;
@@ -12,14 +12,14 @@ use crate::common::run::{Dir, Run, line};
 use crate::common::service::Service;
 use crate::common::words;
 
-/// Two documents that share three words in four: their resemblance is below 0.8 and far above
-/// that of chance.
+/// Two documents that share three words in four. The resemblance is below 0.8, and far above
+/// chance.
 fn alike() -> String {
     let (a, b) = (words(1, 200), format!("{} {}", words(2, 50), words(1, 150)));
     line("a", &a, json!({})) + &line("b", &b, json!({}))
 }
 
-/// An index of these, created for a purpose.
+/// An index of `alike()`, created for a purpose.
 fn indexed_for(purpose: &str) -> Dir {
     let dir = Dir::new();
     dir.write("alike.jsonl", alike());
@@ -59,7 +59,7 @@ fn every_preset_creates_what_the_list_says_and_stats_show_it() {
         for index in [&created, &added] {
             let stats = dir.json(&["stats", index]);
             assert_eq!((&stats["preset"], &stats["scheme"]), (&json!(name), &json!(scheme)));
-            // All parameters are shown, those that the preset names among them.
+            // The analyzer is shown with every parameter, including parameters set by the preset.
             let (shown, named) = (stats["analyzer"].as_str().unwrap(), text("analyzer"));
             let (family, parameters) = named.split_once('(').unwrap_or((&named, ")"));
             assert!(shown.starts_with(family), "{stats}");
@@ -138,7 +138,7 @@ fn its_threshold_decides_about_near_duplicates_until_another_is_given() {
     let run = dir.run(&["pairs", "idx", "--limit", "5", "--format", "json"]);
     let end = jsons(&run.out).pop().unwrap();
     assert_eq!(end["defaults"], json!({"preset": "web", "min_resemblance": 0.8}), "{}", run.out);
-    // The default of clusters would find both; it is 0.5.
+    // The usual default of `cluster`, 0.5, would find both documents.
     let run = dir.run(&["cluster", "idx"]);
     assert!(run.status == 1 && run.err.contains("--for web: min_resemblance 0.8"), "{}", run.err);
     assert_eq!(dir.run(&["cluster", "idx", "--min-resemblance", "0.5"]).status, 0);
@@ -150,7 +150,8 @@ fn its_threshold_decides_about_near_duplicates_until_another_is_given() {
 
 #[test]
 fn dedup_of_recognized_text_keeps_pages_that_share_an_item() {
-    // Two pages of a newspaper with one sentence in common were near: the rest of one was lost.
+    // Regression: two newspaper pages with a common sentence were near-duplicates, and dedup lost a
+    // page.
     let words = |seed: usize| {
         let word =
             move |at: usize| format!("{}{}", ["ka", "lo", "mi", "ru"][at % 4], seed * 131 + at);
@@ -175,7 +176,7 @@ fn dedup_of_recognized_text_keeps_pages_that_share_an_item() {
 #[test]
 fn dedup_takes_the_threshold_of_for_and_of_the_preset_of_its_index() {
     let dir = Dir::new();
-    // Three quarters of their text are in both.
+    // The documents share three quarters of their text.
     let (a, b) = (words(1, 200), format!("{} {}", words(2, 20), words(1, 170)));
     dir.write("alike.jsonl", line("a", &a, json!({})) + &line("b", &b, json!({})));
     let summary = |args: &[&str]| {
@@ -242,7 +243,7 @@ fn a_merge_keeps_the_preset_of_its_target() {
         assert_eq!(run.status, 0, "{target}: {}", run.err);
         assert_eq!(dir.json(&["stats", target])["preset"], kept, "{target}");
     }
-    // Of several indexes only a common preset holds.
+    // A preset applies to several indexes only if every index has it.
     let run = dir.run(&["pairs", "with", "plain", "--format", "json"]);
     assert!(!run.err.contains("--for web"), "{}", run.err);
 }
@@ -295,7 +296,7 @@ fn a_service_follows_the_same_rule() {
     assert!(shown.contains("--for rewritten: rank weight"), "{shown}");
 }
 
-/// Programs that differ in more and more statements.
+/// Programs that differ in an increasing number of statements.
 fn programs(count: usize) -> Dir {
     let dir = Dir::new();
     for number in 0..count {
@@ -460,8 +461,8 @@ fn old_prints_are_found_by_modern_spelling_and_so_is_recognized_text() {
 
 #[test]
 fn short_texts_with_a_segment_in_common_are_no_duplicates() {
-    // Each has one segment, which is the same in two of them: they were duplicates of 1.000, and
-    // people saw no ~.
+    // Regression: each text has a single segment, equal in two texts. Dedup reported duplicates of
+    // 1.000 without the ~ of an estimate.
     let dir = Dir::new();
     let texts = [
         "Licensed under the Academic Free License version 1.1.",
@@ -492,7 +493,7 @@ fn short_texts_with_a_segment_in_common_are_no_duplicates() {
     assert!(!search(texts[0], "0.8").out.contains("\"t1\""));
     let found = search(&near, "0.8");
     assert!(found.out.contains("\"t0\"") && found.out.contains("\"exact\":true"), "{}", found.out);
-    // One that is nearly equal is one still, in a batch and against an index.
+    // A nearly equal text is still a duplicate, in a batch and against an index.
     dir.write("near.jsonl", lines(&[&near, &near.replace("Free", "Open")], 10));
     assert_eq!(deduped(&["near.jsonl", "--against", "idx", "--out", "new.jsonl"]), 1);
     dir.write("both.jsonl", lines(&[texts[0], &near, texts[1]], 0));
@@ -505,7 +506,8 @@ fn short_texts_with_a_segment_in_common_are_no_duplicates() {
         compared["exact"] == true && compared["resemblance"].as_f64() < Some(0.5),
         "{compared}"
     );
-    // So are long ones. By a scheme without runs sketches are compared, and people see it.
+    // Long texts are also compared. A scheme without runs compares sketches, and the output shows a
+    // ~.
     let long = |own: &str| {
         let word = |at: usize| format!("word{} ", at * at % 997);
         format!("{}{own}", (0..400).map(word).collect::<String>())

@@ -1,4 +1,4 @@
-//! The real binary: which programs are alike, and what in them is boilerplate?
+//! The real binary: similar programs, and boilerplate in programs.
 
 use std::fs;
 
@@ -19,7 +19,7 @@ fn table(seed: u64) -> String {
     format!("class Data{seed} {{\n static final int[][] T = {{\n{rows}}};\n}}\n")
 }
 
-/// A program that counts words; `names` are its own names.
+/// A program that counts words, with these local names.
 fn counting(names: [&str; 5]) -> String {
     let [file, total, each, least, text] = names;
     format!(
@@ -64,7 +64,8 @@ fn submissions_without_a_name_of_the_language_are_read_wherever_they_go() {
     let service = Service::start(&dir, &[]);
     let to_service = ["add", "--url", &service.url, "class", "--by", "directory"];
     assert_eq!(dir.json(&to_service)["skipped"], 0);
-    // A service's index leaves out other languages, too, where there are programs of its own.
+    // An index behind a service also skips languages other than its own, if files in its language
+    // exist.
     dir.write("class/ann/A.java", counting(BOB));
     let run = dir.run(&to_service);
     assert!(run.err.contains("1 replaced, 3 skipped; "), "{}", run.err);
@@ -80,7 +81,7 @@ fn texts_without_a_common_word_are_no_duplicates_as_programs() {
     let tables = (0..3u64).map(|at| line(&format!("table{at}"), &table(at), json!({})));
     dir.write("m.jsonl", prose.chain(tables).collect::<String>());
     assert_eq!(kept(&dir, &JAVA).len(), 7);
-    // Nor are they with an index of programs, with or without texts.
+    // An index of programs finds no duplicates either, with or without stored texts.
     dir.write("A.java", counting(ANN));
     dir.write("T.java", table(9));
     for (index, more) in [("texts.idx", &[][..]), ("bare.idx", &["--no-text"])] {
@@ -116,7 +117,7 @@ fn a_program_with_other_names_is_found() {
     for pair in bob.iter().filter(of_bob) {
         assert!(pair["score"].as_f64().unwrap() > 0.6, "{pair}");
     }
-    // A copy is a duplicate if most words are the same, though all local names are others.
+    // A copy with renamed local names is a duplicate if most words are equal.
     let run = dir.run(&["dedup", "in", "--for", "code", "--out", "out.jsonl"]);
     assert_eq!(run.status, 0, "{}", run.err);
     let ids: Vec<Value> = jsons(&fs::read_to_string(dir.path("out.jsonl")).unwrap())
@@ -124,7 +125,7 @@ fn a_program_with_other_names_is_found() {
         .map(|one| one["id"].clone())
         .collect();
     assert_eq!(ids, ["in/ann.java"]);
-    // They are one cluster.
+    // The copies are a single cluster.
     let clusters = dir.run(&["cluster", "idx", "--format", "json"]);
     assert_eq!(jsons(&clusters.out)[0]["size"], 4);
 }
@@ -149,7 +150,7 @@ fn programs_that_are_too_short_are_duplicates_only_of_equal_texts() {
     );
 }
 
-/// A template that has every run of five tokens of the program of Ann, without its names.
+/// A template with every run of five tokens of Ann's program, without the names.
 fn template() -> String {
     let other = counting(["e", "t", "x", "m", "s"]);
     let lines: Vec<&str> = other.lines().collect();
@@ -174,7 +175,7 @@ fn own_code_that_is_like_a_template_but_for_its_names_is_no_boilerplate() {
     };
     let all = passages(&[]);
     assert!(passages(&["-b", "t"]) * 2 > all, "{} of {all}", passages(&["-b", "t"]));
-    // Code that is written as in the template is boilerplate, whatever its layout and comments are.
+    // Code from the template is boilerplate, whatever the layout and comments.
     let same = counting(ANN).replace("; ", ";\n\n\t").replace("{\n", "{ // here\n");
     dir.write("same/Main.java", same);
     let run =

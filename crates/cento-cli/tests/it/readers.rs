@@ -1,4 +1,4 @@
-//! Files that a command of the user's own reads (`--reader`).
+//! Files read by a command of the user (`--reader`).
 
 use std::io::Write;
 
@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::common::run::Dir;
 use crate::common::{words, zip};
 
-/// A file that is no text: zero bytes where a text has spaces.
+/// A binary file: a text with zero bytes in place of spaces.
 fn packed(text: &str) -> Vec<u8> {
     text.replace(' ', "\0").into_bytes()
 }

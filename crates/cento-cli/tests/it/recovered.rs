@@ -1,4 +1,4 @@
-//! Segments that no list names become an index again.
+//! Segments that no list mentions become an index again.
 
 use std::fs;
 use std::path::PathBuf;
@@ -7,8 +7,8 @@ use crate::common::run::{Dir, line};
 use crate::common::words;
 use serde_json::{Value, json};
 
-/// An index of two commits: forty documents in a segment, one replaced and one removed, and two in
-/// another; with the list of the first commit in `first.json`.
+/// An index of two commits: a segment of forty documents, of which one is replaced and one removed,
+/// and a segment of two documents. `first.json` has the list of the first commit.
 fn two_commits() -> Dir {
     let dir = Dir::new();
     let lines = |from: u64, to: u64| -> String {
@@ -35,7 +35,7 @@ fn listed(dir: &Dir, status: i32) -> Vec<Value> {
     run.json()["segments"].as_array().unwrap().clone()
 }
 
-/// That the index `new` has the forty documents that are live.
+/// Asserts that the index `new` has the forty live documents.
 fn assert_is_whole(dir: &Dir) {
     assert_eq!(dir.json(&["check", "new"])["ok"], true);
     assert_eq!(dir.json(&["stats", "new"])["documents"], 40);
@@ -43,7 +43,7 @@ fn assert_is_whole(dir: &Dir) {
         let found = dir.json(&["search", "new", "--text", &words(seed, 80), "--limit", "1"]);
         assert_eq!(found["hits"][0]["id"], id);
     }
-    // It is an index like any other.
+    // The recovered index can be changed like any index.
     dir.write("more.txt", words(99, 80));
     assert_eq!(dir.json(&["add", "new", "more.txt"])["added"], 1);
     assert_eq!(dir.run(&["compact", "new"]).status, 0);
@@ -97,7 +97,7 @@ fn an_older_list_that_was_put_back_hides_no_segment() {
     );
     assert_eq!(dir.json(&["recover", "idx", "--to", "new"])["documents"], 40);
     assert_is_whole(&dir);
-    // Not over an index that is there.
+    // Recovery does not overwrite an existing index.
     let refused = dir.run(&["recover", "idx", "--to", "new"]);
     assert!(refused.status == 2 && refused.err.contains("exists"), "{}", refused.err);
 }
@@ -115,7 +115,7 @@ fn a_segment_that_is_not_whole_is_named_and_left_out() {
     assert!(problem.contains(".store") && damaged[1]["problem"].is_null(), "{damaged:?}");
     let documents =
         damaged[1]["documents"].as_u64().unwrap() - damaged[1]["deleted"].as_u64().unwrap();
-    // The recovered documents are not all.
+    // Some documents could not be recovered.
     let made = dir.run(&["recover", "idx", "--to", "new", "--format", "json"]);
     assert_eq!((made.status, &made.json()["documents"]), (2, &json!(documents)));
     assert!(made.err.contains("without the documents of 1 damaged segment"), "{}", made.err);
@@ -144,7 +144,7 @@ fn a_lost_list_of_deleted_documents_is_damage_and_what_comes_back_is_counted() {
     assert_eq!((whole, &damaged["undeleted"]), (2, &json!(2)), "{found:?}");
     let problem = damaged["problem"].as_str().unwrap();
     assert!(problem.contains(".del is missing: 2 of its documents"), "{problem}");
-    // Documents that were removed do not come back unasked.
+    // Removed documents do not return without a request.
     let made = dir.run(&["recover", "idx", "--to", "new", "--format", "json"]);
     assert_eq!((made.status, &made.json()["documents"]), (2, &json!(2)), "{}", made.err);
     assert!(made.err.contains("without the documents of 1 damaged segment"), "{}", made.err);
@@ -155,7 +155,8 @@ fn a_lost_list_of_deleted_documents_is_damage_and_what_comes_back_is_counted() {
     assert_eq!((made.status, &made.json()["documents"]), (2, &json!(40)), "{}", made.err);
     let told = "2 documents that were removed or replaced are live again";
     assert!(made.err.contains(told), "{}", made.err);
-    // Both versions of the replaced one are live: no option that recover lacks is advised.
+    // Both versions of the replaced document are live. The advice only has options that `recover`
+    // has.
     let other = found.iter().find(|one| one["problem"].is_null()).unwrap();
     let other = other["segment"].as_str().unwrap();
     let refused =
@@ -163,7 +164,7 @@ fn a_lost_list_of_deleted_documents_is_damage_and_what_comes_back_is_counted() {
     assert_eq!((refused.status, dir.path("third").exists()), (2, false));
     assert!(refused.err.contains("choose the segments"), "{}", refused.err);
     assert!(!refused.err.contains("--on-conflict"), "{}", refused.err);
-    // As it advises.
+    // Follows the advice.
     dir.json(&["merge", "old", "new", "--on-conflict", "later"]);
     assert_eq!(dir.json(&["stats", "old"])["documents"], 41);
 }
@@ -262,7 +263,7 @@ fn an_index_without_its_list_is_damaged_and_not_absent() {
 
 #[test]
 fn an_id_that_is_live_in_two_segments_is_named() {
-    // The lists of deleted documents are gone too: both versions are live.
+    // The lists of deleted documents are gone as well, so both versions are live.
     let dir = two_commits();
     fs::remove_file(dir.path("idx/meta.json")).unwrap();
     for entry in fs::read_dir(dir.path("idx")).unwrap().flatten() {
@@ -297,7 +298,7 @@ fn a_damaged_list_of_files_of_tantivy_is_named_with_the_way_out() {
     fs::remove_file(dir.path("idx/.managed.json")).unwrap();
     dir.write("b.jsonl", line("b", &words(2, 60), json!({})));
     assert_eq!(dir.json(&["add", "idx", "b.jsonl"])["added"], 1);
-    // Files that the damaged list named go with the next writer.
+    // The next writer removes the files that only the damaged list mentions.
     assert_eq!(dir.json(&["add", "idx", "b.jsonl"])["unchanged"], 1);
     assert_eq!(dir.run(&["check", "idx"]).status, 0);
     assert_eq!(dir.json(&["stats", "idx"])["documents"], 2);

@@ -1,7 +1,7 @@
-//! The reference pages of the book are made from the help of the command and openapi.json.
+//! Generates the reference pages of the book from the help of the command and openapi.json.
 //!
-//! A page begins with text of its own; the part after [`MARKER`] is generated. A test fails if it
-//! is stale, and `CENTO_BLESS=1` rewrites it.
+//! A page begins with handwritten text, and the part after [`MARKER`] is generated. A stale page
+//! fails a test, and `CENTO_BLESS=1` rewrites the page.
 
 mod help;
 
@@ -27,7 +27,7 @@ const GROUPS: [(&str, &str); 5] = [
     ("Service and stores:", "service-verbs.md"),
 ];
 
-/// An option that this many verbs describe in the same words is described once.
+/// An option is described once if at least this many verbs use the same description.
 const SHARED: usize = 3;
 
 /// The text before the table of the abilities of formats.
@@ -46,7 +46,7 @@ numbers of lines.
 
 ";
 
-/// Compares the generated part of a page with `made`, or writes it.
+/// Compares the generated part of a page with `made`, or rewrites the page.
 fn check(page: &str, made: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference").join(page);
     let text = fs::read_to_string(&path).unwrap();
@@ -60,7 +60,7 @@ fn check(page: &str, made: &str) {
     }
 }
 
-/// The verbs of a group, as `cento --help` lists them, each before its own verbs.
+/// The verbs of a group in the order of `cento --help`, each before the verbs below.
 fn verbs(dir: &Dir, all: &[(String, String)], group: &str) -> Vec<Verb> {
     let text = dir.run(&["--help"]).out;
     let (_, rest) = text.split_once(group).unwrap_or_else(|| panic!("no group {group}"));
@@ -71,7 +71,7 @@ fn verbs(dir: &Dir, all: &[(String, String)], group: &str) -> Vec<Verb> {
     verbs.map(|(name, help)| Verb::parse(name, help)).collect()
 }
 
-/// An option or argument with its description, as an item of a list.
+/// An option or argument with its description, as a list item.
 fn item(entry: &Entry) -> String {
     let mut item = format!("- `{}`: {}\n", entry.name, help::escaped(&entry.text));
     for (value, meaning) in &entry.values {
@@ -158,7 +158,7 @@ fn options_are_described_as_in_the_help() {
     check("shared-options.md", &format!("{}\n", made.trim_end()));
 }
 
-/// A field of a JSON object that is text.
+/// A text field of a JSON object.
 fn text<'a>(value: &'a Value, field: &str) -> &'a str {
     value[field].as_str().unwrap_or("")
 }

@@ -25,7 +25,8 @@ fn read_json(dir: &Dir, name: &str) -> Value {
 #[test]
 fn a_search_reports_shares_sources_and_text() {
     let dir = indexed();
-    // Forty words of its own, and then 120 of `a`; `b` has the first eighty of them.
+    // Forty words found nowhere else, then 120 words of `a`. `b` has the first eighty of the 120
+    // words.
     let essay = format!("{}\n\n{}", words(9, 40), words(1, 120));
     dir.write("essay.txt", &essay);
     let args = ["search", "idx", "essay.txt", "--report", "r.html", "--report", "r.json"];
@@ -105,7 +106,7 @@ fn the_book_lists_the_headings_of_bibliographies() {
 
 #[test]
 fn headings_of_prose_leave_the_text_below_them() {
-    // "Sources" above a story about the sources of a river excluded all the rest.
+    // Regression: "Sources" above a story about the sources of a river excluded the following text.
     let dir = indexed();
     let excluded = |heading: &str, rest: &str| {
         let body = format!("{}\n\n{heading}\n{rest}\n", words(9, 400));
@@ -161,7 +162,7 @@ fn a_report_of_an_index_without_texts_has_the_places_in_the_document() {
     let [start, end] = [0, 1].map(|n| place["document"][n].as_u64().unwrap() as usize);
     assert!(words(1, 120).contains(&essay[start..end]) && end - start > 200, "{place}");
     assert!(read(&dir, "r.html").contains("The text of this source is not stored."));
-    // A stored document without its text cannot be shown.
+    // A document without stored text cannot be shown.
     let ran = run(&dir, &["search", "bare", "--id", "a", "--report", "r.html"]);
     assert_eq!(ran.status, 2);
     assert!(ran.err.contains("its text is not stored"), "{}", ran.err);
@@ -232,7 +233,7 @@ fn pairs_reports_pairs_clusters_and_all_similarities() {
     assert_eq!(ran.out.lines().count(), 2, "{}", ran.out);
     let report = read_json(&dir, "r.json");
     assert_eq!(report["compared"], 6);
-    // One pair is shown, and all fifteen are counted.
+    // The report shows one pair, and the histogram counts all fifteen pairs.
     assert_eq!(report["pairs"].as_array().unwrap().len(), 1);
     assert_eq!(
         (&report["histogram"]["pairs"][9], &report["histogram"]["none"]),
@@ -257,7 +258,7 @@ fn an_anonymous_report_has_no_names() {
             assert!(!report.contains(person), "{person} in {name}");
         }
     }
-    // Of the boilerplate, `auto` names no person: it was "1 path".
+    // `auto` names no person, so an anonymous report may show it. Regression: shown as "1 path".
     dir.write("sheet-of-ann.txt", words(90, 20));
     for (more, shown) in [(&[][..], "auto"), (&["-b", "sheet-of-ann.txt"], "auto, 1 path")] {
         let args = [&["pairs", "in", "--anonymous", "-b", "auto", "--report", "b.json"], more];
@@ -274,7 +275,7 @@ fn pairs_report_the_best_pairs_and_tell_equal_ids_apart() {
     let report = read_json(&dir, "r.json");
     assert_eq!(report["documents"].as_array().unwrap().len(), 2, "{report}");
     assert_eq!(report["run"]["parameters"]["rank"], "overlap");
-    // Of two indexes, equal ids are two documents.
+    // Equal ids in two indexes are different documents.
     assert_eq!(dir.run(&["add", "other", "corpus.jsonl"]).status, 0);
     let against =
         ["pairs", "idx", "--against", "other", "--report", "r.json", "--report", "r.html"];
@@ -332,7 +333,7 @@ fn passages_have_their_pages_and_lines() {
     assert_eq!(places, [None, Some(&json!(3)), Some(&json!(2)), Some(&json!(3))], "{passage}");
     let html = read(&dir, "r.html");
     assert!(html.contains("</bdi>, line 3<") && html.contains("</bdi>, page 2, line 3<"), "{html}");
-    // Of pairs too.
+    // The same holds for pairs.
     let args = ["pairs", "source.txt", "essay.txt", "--report", "p.html"];
     assert_eq!(run(&dir, &args).status, 0);
     let html = read(&dir, "p.html");
@@ -346,7 +347,7 @@ fn pairs_of_files_have_headings_and_take_the_archive_of_a_platform() {
     let heads: Vec<&str> = ran.out.lines().next().unwrap().split_whitespace().collect();
     assert_eq!(heads, ["share", "words", "words", "documents"]);
     assert_eq!(ran.out.lines().count(), 3, "{}", ran.out);
-    // One directory around all submissions.
+    // A directory that contains every submission.
     let (copied, own) = (words(1, 80), words(2, 80));
     let files = [
         ("Task 1/ann_17_file/a.txt", copied.as_bytes()),
@@ -387,14 +388,14 @@ fn a_handed_out_question_sheet_is_no_reuse() {
     let letters = sheet.bytes().filter(|byte| !byte.is_ascii_whitespace()).count();
     assert_eq!(found["excluded"]["boilerplate"], letters);
     assert!(read(&dir, "r.html").contains("Boilerplate</span>, shown so: "));
-    // So it is of a service, which says where the sheet is.
+    // A service shows the same, and says where the worksheet is.
     let service = Service::start(&dir, &[]);
     let args =
         ["search", "--url", &service.url, "cas.txt", "-b", "sheet.txt", "--report", "s.json"];
     assert_eq!(run(&dir, &args).status, 0);
     assert_eq!(read_json(&dir, "s.json")["documents"][0]["reused"], found["reused"]);
     assert!(service.stop());
-    // And of pairs.
+    // Pairs show the same.
     let args =
         ["pairs", "submissions", "cas.txt", "--boilerplate", "sheet.txt", "--report", "p.json"];
     assert_eq!(run(&dir, &args).status, 0);
@@ -432,11 +433,12 @@ fn a_report_of_a_program_counts_neither_comments_nor_differing_parts() {
     let more = "    while (best > 9) { best = best / 10 + Math.abs(best % 10); }\n";
     dir.write("Longer.java", program("Longer", "Mine", more));
     let longer = report("Longer.java");
-    // Neither the statement that was added, 23 tokens, nor the five after it, which are too few.
-    // Two breaks between parts of the program are tokens, too; one is in the passage.
+    // Neither the added statement of 23 tokens nor the following five tokens, which are too few,
+    // are reused. Two breaks between parts of the program are tokens, and one break is in the
+    // passage.
     assert_eq!(longer["size"], 83);
     assert_eq!(longer["reused"], json!(54.0 / 83.0), "{longer}");
-    // One that does something else has next to nothing of it.
+    // A program with a different purpose shares next to nothing.
     dir.write("Mine.java", other.replace("Two", "Mine").replace("char", "int"));
     let args = ["compare", "Mine.java", "in/One.java", "--analyzer", "code", "--report", "c.json"];
     assert!(run(&dir, &args).status < 2);

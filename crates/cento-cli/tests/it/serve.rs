@@ -114,7 +114,7 @@ fn the_writer_of_a_service_is_in_the_way_of_others_except_for_its_clients() {
     let refused = dir.run(&["add", "idx", "more.txt"]);
     assert!(refused.status == 2 && refused.err.contains("--url"), "{}", refused.err);
     assert_eq!(dir.run(&["serve", "idx", "--listen", "127.0.0.1:0"]).status, 2);
-    // The service compacts it.
+    // The service holds the lock, and compacts on request.
     assert_eq!(dir.json(&["compact", "idx"])["segments_after"], 1);
     assert!(service.stop());
 }
@@ -133,7 +133,7 @@ fn a_probe_asks_once_and_says_whether_the_service_is_there() {
     assert_eq!(gone.status, 1);
     assert!(gone.err.contains(&url), "{}", gone.err);
     assert_eq!(dir.run(&["info", "health", "nowhere"]).status, 2);
-    // It takes connections and answers none.
+    // A host that accepts connections but never answers.
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", silent.local_addr().unwrap());
     let client = cento_client::client::Client::new(&url, None).unwrap();
@@ -148,7 +148,7 @@ fn a_service_that_is_not_ready_is_not_asked_again() {
     let url = format!("http://{}", listener.local_addr().unwrap());
     let service = std::thread::spawn(move || {
         let (mut stream, _) = listener.accept().unwrap();
-        // Closed, so that a second try would be refused, and not wait.
+        // Closed, so that a second attempt would be refused and not wait.
         drop(listener);
         let mut head = [0; 1024];
         let read = stream.read(&mut head).unwrap();
@@ -208,8 +208,8 @@ fn excluded_documents_are_no_hits_of_the_command_and_of_a_service() {
 
 #[test]
 fn a_stale_note_of_where_a_service_is_leads_to_no_other_index() {
-    // After a crash another service may have the address; it got the order to compact its own
-    // index.
+    // Regression: after a crash, a different service may have the address, and was told to compact
+    // its own index.
     let [one, other] = [(); 2].map(|()| {
         let dir = Dir::new();
         assert_eq!(dir.run(&["create", "idx"]).status, 0);
@@ -244,7 +244,7 @@ fn options_that_say_nothing_to_a_service_are_refused() {
 
 #[test]
 fn a_deep_filter_is_refused_with_its_beginning() {
-    // 2 KiB of it ended the process.
+    // Regression: a filter of 2 KiB crashed the process.
     let dir = indexed();
     for filter in ["NOT ".repeat(486) + "lang:de", "(".repeat(2187), "a.".repeat(10_000) + "a:1"] {
         let run = dir.run(&["search", "idx", "--text", &words(1, 60), "--filter", &filter]);

@@ -1,4 +1,4 @@
-//! Services that are stopped, killed, or missing, and their clients.
+//! Stopped, killed and missing services, and their clients.
 
 use std::collections::BTreeSet;
 use std::io::{Read, Write};
@@ -104,7 +104,7 @@ fn a_killed_service_has_all_acknowledged_commits_and_nothing_twice() {
         });
         expected.extend((start..acknowledged.into_inner()).map(|i| format!("d{i}")));
         let index = Index::open(dir.path("idx")).unwrap();
-        // An id that is there twice fails in there.
+        // `contents` fails if an id occurs twice.
         let found: BTreeSet<String> = contents(&index.snapshot().unwrap()).into_keys().collect();
         assert!(found.is_superset(&expected), "{:?}", expected.difference(&found));
         assert_eq!(index.check().unwrap().problems, []);

@@ -1,5 +1,5 @@
-//! Configuration of a service: command line, variables, file; and tokens that change while it
-//! runs.
+//! Configuration of a service by command line, variables and file, and tokens that change at run
+//! time.
 
 use std::fs::{self, File};
 
@@ -13,7 +13,7 @@ fn created() -> Dir {
     dir
 }
 
-/// The options in effect, without where they come from.
+/// The options in effect, without their origins.
 #[track_caller]
 fn printed(dir: &Dir, args: &[&str], variables: &[(&str, &str)]) -> String {
     let arguments = [&["serve", "--print-config"], args].concat();
@@ -101,7 +101,8 @@ fn a_misspelled_variable_is_refused_with_the_name_that_was_meant() {
         let said = format!("cento: {name}: there is no such variable (did you mean `{meant}`?)\n");
         assert_eq!(run(name, &[]), (Some(2), said));
     }
-    // What Kubernetes gives to the pods of a service called `cento`, and other programs to theirs.
+    // Variables that Kubernetes sets in pods of a service called `cento`, or that belong to
+    // different programs.
     for name in ["CENTO_PORT", "CENTO_SERVICE_HOST", "CENTO_READ_PORT_7227_TCP_ADDR", "CENTO_URL"] {
         assert_eq!(run(name, &["--print-config"]), (Some(0), String::new()), "{name}");
     }
@@ -221,11 +222,11 @@ fn tokens_are_read_again_and_bad_ones_replace_none() {
     };
     let said = |what: &str| fs::read_to_string(&log).unwrap().matches(what).count();
     assert_eq!((status("writer-0123456789"), status("second-0123456789")), (200, 401));
-    // When the file changes, with the mark that an editor leaves.
+    // A changed file is reloaded, even with an editor's byte order mark.
     dir.write("tokens", "\u{feff}write writer second-0123456789\n");
     wait_until("the log", || said("have been read again") == 1);
     assert_eq!((status("writer-0123456789"), status("second-0123456789")), (401, 200));
-    // A bad file, and none at all.
+    // An invalid file, and a missing file.
     dir.write("tokens", "write short\n");
     wait_until("the log", || said("cannot be read again") == 1);
     assert_eq!(said("tokens:1: "), 1);

@@ -37,7 +37,7 @@ fn documents_are_extracted_by_the_service() {
     assert!(service.stop());
 }
 
-/// The processes that this one started and that run, by their numbers.
+/// The process ids of running children of this process.
 #[cfg(target_os = "linux")]
 fn children(process: u32) -> Vec<u32> {
     let mut found = Vec::new();
@@ -90,12 +90,13 @@ fn a_client_that_hangs_up_ends_the_process_that_reads_its_file() {
     };
     let busy = |wanted: f64| while service.metric("cento_computations") != wanted {};
     let number = service.process();
-    // A process that has answered waits for the next file, and is stopped while it waits: so who
-    // asks it has no answer, for certain.
+    // After an answer, the process waits for the next file. Stopping the process while it waits
+    // guarantees that the next request gets no answer.
     answered();
     let [first] = children(number)[..] else { panic!("{:?}", children(number)) };
     stop(first);
-    // One of two asks it, the other a new one, which answers.
+    // One request goes to the stopped process, and the second request to a new process, which
+    // answers.
     let waiting = [asked(), asked()];
     let second = loop {
         let new = children(number).into_iter().find(|&child| child != first);
@@ -109,7 +110,7 @@ fn a_client_that_hangs_up_ends_the_process_that_reads_its_file() {
     busy(2.0);
     drop(unwanted);
     while children(number).contains(&second) {}
-    // Its time was not over: the first began earlier, and is still there.
+    // The time limit has not passed: the first process began earlier and still runs.
     assert!(children(number).contains(&first));
     drop(waiting);
     while children(number).contains(&first) {}

@@ -13,7 +13,7 @@ fn body(id: &str, text: &str) -> DocumentBody {
     DocumentBody { id: id.into(), text: text.into(), meta: serde_json::Map::new(), id_place: None }
 }
 
-/// Each line of a log for programs.
+/// Each line of a log in JSON.
 #[track_caller]
 fn lines(log: &str) -> Vec<Value> {
     let parse = |line: &str| {

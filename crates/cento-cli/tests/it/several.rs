@@ -1,4 +1,4 @@
-//! The real binary: several indexes that are searched and served as one.
+//! The real binary: searching and serving several indexes as one.
 
 use cento_testing::several::{DOCUMENTS, text, third, without_names};
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ use crate::common::run::{Dir, line};
 use crate::common::service::Service;
 use crate::common::words;
 
-/// Indexes `a`, `b` and `c` of a third of the documents each, and `all` that merges them.
+/// Indexes `a`, `b` and `c` with a third of the documents each, and the merged index `all`.
 fn parts() -> Dir {
     let dir = Dir::new();
     for (part, name) in (0..).zip(["a", "b", "c"]) {

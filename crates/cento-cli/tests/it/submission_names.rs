@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::common::run::Dir;
 use crate::common::{words, zip};
 
-/// The names of the documents of pairs, each once, in order.
+/// The names of documents in pairs, without repetitions, in order.
 fn documents(out: &str) -> Vec<String> {
     let lines = out.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
     let pairs = lines.filter(|line| line["a"].is_string());
@@ -70,7 +70,7 @@ fn a_report_without_names_has_no_name_of_an_input() {
     assert_eq!((rows(&unnamed), rows(&unnamed).len()), (rows(&named), 5));
     let numbers: Vec<&Value> =
         unnamed["sources"].as_array().unwrap().iter().map(|one| &one["document"]).collect();
-    // Those in pairs first; then by their words.
+    // Documents in pairs come first, then the remaining documents by number of words.
     let last: Vec<&str> = numbers[3..].iter().map(|name| name.as_str().unwrap()).collect();
     assert_eq!(last, ["Document 5", "Document 6"], "{numbers:?}");
     assert_eq!(unnamed["sources"][3]["tokens"], 44);
@@ -83,7 +83,7 @@ fn a_report_without_names_has_no_name_of_an_input() {
 
 #[test]
 fn documents_of_one_group_are_refused_with_the_group() {
-    // Nothing was compared, and the report said that no pair is similar enough.
+    // Regression: nothing was compared, and the report said that no pair is similar enough.
     let dir = Dir::new();
     let files = ["ann/try1", "bob/try1", "bob/try2", "cas/try1"];
     let text = words(1, 60);
@@ -109,7 +109,7 @@ fn documents_of_one_group_are_refused_with_the_group() {
     let ran = dir.run(&args);
     let why = "all 3 documents are of one group (`year` is 2026)";
     assert!(ran.status == 2 && ran.err.contains(why), "{}", ran.err);
-    // Of an index likewise.
+    // The documents of an index give the same message.
     dir.run(&["add", "idx", "2026", "--meta", "term=2026"]);
     let ran = dir.run(&["pairs", "idx", "--group-by", "term"]);
     let why = "all 4 documents are of one group (`term` is 2026)";
@@ -118,7 +118,7 @@ fn documents_of_one_group_are_refused_with_the_group() {
 
 #[test]
 fn an_absolute_name_in_an_archive_joins_no_submissions() {
-    // It made one document of all others.
+    // Regression: every submission became part of a single document.
     let dir = Dir::new();
     let inner = |seed: u64| zip(&[("essay.txt", words(seed, 60).as_bytes())]);
     let (ann, bob, cas) = (inner(1), inner(1), inner(1));

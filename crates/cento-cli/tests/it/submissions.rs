@@ -1,4 +1,4 @@
-//! Files that count as handed in, and files that do not.
+//! Which files count as handed in.
 
 use serde_json::{Value, json};
 
@@ -53,12 +53,12 @@ fn data_in_a_submission_is_left_out_by_name_and_ends_no_run() {
         ];
         assert_eq!(names(&end["left_out"]), expected, "{end}");
     }
-    // For texts a picture must be read before it is recognized as one.
+    // In a comparison of texts, a picture is only recognized by reading the file.
     let args = ["pairs", "in", "--by", "directory"];
     let ran = dir.run(&args);
     assert!(ran.status == 3 && ran.err.contains("in/cas/picture"), "{}", ran.err);
     assert!(ran.err.contains("cento: in/bob/stock.json: skipped: it holds data"));
-    // Files that are named by --include are read, as one text.
+    // Files that match --include are read as one text.
     let args = ["pairs", "in", "--by", "directory", "--include", "*.json*", "--include", "*.java"];
     let (pairs, end) = end_of(&dir, &args);
     let words = |name: &str| {
@@ -71,7 +71,7 @@ fn data_in_a_submission_is_left_out_by_name_and_ends_no_run() {
 #[test]
 fn directories_whose_names_are_escaped_in_ids_are_submissions_too() {
     let dir = Dir::new();
-    // The id of a file has another `%25` for each of these.
+    // The id of a file escapes each `%` as `%25`.
     for name in ["ann", "bob"] {
         dir.write(&format!("in%C3%A9/{name}/A.java"), program("A"));
         dir.write(&format!("in%C3%A9/{name}/B.java"), program("B"));
@@ -110,7 +110,7 @@ fn libraries_are_left_out_of_submissions_and_counted() {
     assert!(pair["symmetric"].as_f64() > Some(0.8), "{pair}");
     let only = ["--include", "*.txt", "--exclude", "src"];
     let ran = dir.run(&[&args[..], &only].concat());
-    // Nothing is left, and each is reported with the reason.
+    // No file is left, and each skipped file is reported with the reason.
     assert!(
         ran.status == 2 && ran.err.contains("in/bob: skipped: all of its files are skipped"),
         "{}",
@@ -140,7 +140,7 @@ fn the_commonest_language_of_the_files_counts() {
             left_out.contains(&("in/ann/README", 1)) && left_out.contains(&("in/bob/run.py", 1))
         );
     }
-    // Programs of other names are read if there are no others.
+    // Programs with unusual names are read if no file has a usual name.
     let dir = Dir::new();
     for name in ["ann", "bob"] {
         dir.write(&format!("in/{name}/main.txt"), program("A"));

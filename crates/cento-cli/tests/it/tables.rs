@@ -44,7 +44,7 @@ mod with_the_feature {
         text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 
-    /// All rows of a Parquet file, with all columns.
+    /// Every row of a Parquet file, with every column.
     fn rows(dir: &Dir, name: &str, out: &str) -> Vec<Value> {
         dir.run(&with(&["dedup", name, "--annotate", "--exact", "--out", out]));
         let mut found = lines(dir, out);
@@ -71,7 +71,7 @@ mod with_the_feature {
         let dir = super::passages();
         let run = dir.passages(&["--out", "out.parquet"]);
         assert_eq!((run.status, &*run.out), (0, ""), "{}", run.err);
-        // Its rows are records like those of any Parquet file.
+        // The rows are records like the rows of any Parquet file.
         let read = ["dedup", "out.parquet", "--exact", "--out", "rows.jsonl"];
         let columns = ["--text-field", "a_text", "--id-field", "NONE"];
         assert_eq!(dir.run(&[&read[..], &columns].concat()).status, 0);
@@ -83,7 +83,7 @@ mod with_the_feature {
             assert_eq!(found[0][field], *value, "{field}: {found:?}");
         }
         assert!(found[0]["a_line"].is_u64() && found[0]["b_line"].is_null(), "{found:?}");
-        // Nothing that is there is overwritten, and nothing incomplete stays.
+        // Existing files are not overwritten, and incomplete files are removed.
         let again = dir.passages(&["--out", "out.parquet"]);
         assert!(again.status == 2 && again.err.contains("out.parquet"), "{}", again.err);
         let wrong = dir.passages(&["--out", "x.parquet", "--format", "csv"]);
@@ -139,7 +139,7 @@ mod with_the_feature {
         }
         let args = with(&["add", "i", "-", "--format", "json"]);
         assert_eq!(dir.run_with(&args, PARQUET).json()["unchanged"], ROWS);
-        // Without a column for it an id is the place.
+        // Without an id column, the id is the place.
         assert_eq!(dir.run(&["create", "places"]).status, 0);
         dir.json(&["add", "places", "in/a.parquet", "--text-field", "content"]);
         let found = dir.json(&["search", "places", "--id", "in/a.parquet:1"]);
@@ -256,7 +256,7 @@ mod with_the_feature {
         };
         let first = summary["kept"].as_u64().unwrap();
         assert_eq!((kept("out", 2023), kept("out", 2024)), (first, 0));
-        // The same files by their names, and a run that is interrupted.
+        // The same files given one by one, and an interrupted run.
         let files = ["hive/year=2023/part-0.parquet", "hive/year=2024/part-0.parquet"];
         let args = with(&["dedup", files[0], files[1], "--exact", "--out", "named/"]);
         let args = [&args[..], &["--index", "kept.idx"]].concat();
@@ -317,7 +317,7 @@ mod with_the_feature {
     const TYPES_FEATHER: &[u8] = include_bytes!("tables/types.feather");
     const BARE: &[u8] = include_bytes!("tables/bare.parquet");
 
-    /// The ids of the documents that are made of a file, and the messages.
+    /// The ids of the documents made from a file, and the messages.
     #[track_caller]
     fn ids(dir: &Dir, name: &str, fields: [&str; 2]) -> (Vec<String>, String) {
         let index = format!("{name}.{}.idx", fields.concat());
@@ -357,7 +357,7 @@ mod with_the_feature {
             assert!(run.err.contains(&said), "{}", run.err);
             assert!(run.err.contains(&format!("{name}:5: there is no `binary`")), "{}", run.err);
         }
-        // What Arrow says of columns is not in the files of other programs.
+        // Files of further programs lack Arrow's description of the columns.
         let (found, err) = ids(&dir, "bare.parquet", ["large", "uuid"]);
         assert_eq!(found.len(), 6, "{err}");
         assert_eq!(found[3], "00000000-0000-0000-0000-000000000003");
@@ -389,7 +389,7 @@ mod with_the_feature {
                 let (found, err) = ids(&dir, name, ["large", id]);
                 assert_eq!((found.len(), found[2].as_str()), (6, third), "{name} {id}: {err}");
             }
-            // An empty one is refused, and none is the number of the row.
+            // An empty id is refused, and a missing id becomes the number of the row.
             let (found, err) = ids(&dir, name, ["large", "key"]);
             assert_eq!(found, ["k0", "k1", "6bff", &row(5), "k5"], "{name}: {err}");
             assert!(err.contains(&format!("{name}:4: `key` is empty")), "{err}");
@@ -420,7 +420,8 @@ mod with_the_feature {
         let dir = dir();
         assert_eq!(dir.run(&["create", "i"]).status, 0);
         for (whole, name) in [(PARQUET, "x.parquet"), (FEATHER, "x.feather"), (STREAM, "x.arrow")] {
-            // Cut at some places, and with bytes changed at others, footers among them.
+            // Files truncated at several lengths, and files with changed bytes, including the
+            // footer.
             let cut = (0..4).map(|at| whole[..8 + at * (whole.len() - 9) / 4].to_vec());
             let changed = (0..14).map(|at| {
                 let mut bytes = whole.to_vec();

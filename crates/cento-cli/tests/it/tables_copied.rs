@@ -1,5 +1,5 @@
-//! The real binary: Parquet files that are copied without some of their text, and those that could
-//! not be written.
+//! The real binary: Parquet files copied without part of the text, and copies that could not be
+//! written.
 
 use std::fs;
 use std::process::Command;
@@ -21,12 +21,12 @@ fn from(text: &str) -> String {
     text.to_owned()
 }
 
-/// Words of a row that is no copy of another.
+/// Words of a row, different for each row.
 fn passage(row: usize, words: usize) -> String {
     texts()[row].split(' ').take(words).collect::<Vec<_>>().join(" ")
 }
 
-/// All rows of a Parquet file, with all columns.
+/// Every row of a Parquet file, with every column.
 fn rows(dir: &Dir, name: &str) -> Vec<Value> {
     let args = ["dedup", name, "--annotate", "--exact", "--out", "rows.jsonl"];
     dir.run(&[&args[..], &COLUMNS].concat());
@@ -39,7 +39,7 @@ fn rows(dir: &Dir, name: &str) -> Vec<Value> {
     rows
 }
 
-/// Runs a command that may write files of at most this many blocks of 512 bytes.
+/// Runs a command with a limit on the size of written files, in blocks of 512 bytes.
 fn limited(dir: &Dir, blocks: u32, args: &[&str]) -> Run {
     let cento = env!("CARGO_BIN_EXE_cento");
     let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec {cento} \"$@\"");
@@ -75,7 +75,7 @@ fn a_copy_without_contaminated_rows_of_parquet_is_whole_or_missing() {
 fn passages_are_cut_out_of_rows_of_parquet_and_all_else_stays() {
     let dir = Dir::new();
     dir.write("in/a.parquet", PARQUET);
-    // A part of the text of one row is a question.
+    // Part of the text of a row is a question.
     let question = passage(7, 15);
     dir.write("bench.jsonl", format!("{}\n", json!({"question": question})));
     let before = rows(&dir, "in/a.parquet");
@@ -98,7 +98,7 @@ fn passages_are_cut_out_of_rows_of_parquet_and_all_else_stays() {
             assert_eq!(&after[name], value, "{name}");
         }
     }
-    // The same passage, as that of a document of another index.
+    // The same passage, now in a document of a second index.
     dir.write("own.jsonl", line("own", &question, json!({})));
     assert_eq!(dir.run(&["add", "idx", "own.jsonl", "--scheme", "kgram(k=5)"]).status, 0);
     let args = ["dedup", "in", "--against", "idx", "--only-against", "--cut-passages", "10"];

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use crate::common::run::{Dir, line};
 use crate::common::words;
 
-/// An index of two documents with a passage in common, and of one with other words.
+/// An index of two documents that share a passage, and a document with different words.
 fn index() -> Dir {
     let dir = Dir::new();
     let shared = words(1, 40);
@@ -28,7 +28,7 @@ fn jsons(lines: &str) -> Vec<Value> {
     lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// The rows of a table, each as its cells by column.
+/// The rows of a table, each as a map from column to cell.
 fn rows(table: &str, delimiter: u8) -> Vec<Value> {
     let mut reader = csv::ReaderBuilder::new().delimiter(delimiter).from_reader(table.as_bytes());
     reader
@@ -48,7 +48,7 @@ fn a_table_of_passages_has_their_texts_and_contexts() {
     assert_eq!(table.len(), 1, "{}", run.out);
     let found = jsons(&dir.run(&[&args[..], &["json"]].concat()).out);
     assert_eq!(found.len(), 1);
-    // A text that begins like a formula is guarded in a table, and as it is in JSON.
+    // A text that looks like a formula is escaped in a table, and unchanged in JSON.
     assert_eq!((&found[0]["a"], &found[0]["b"]), (&json!("a"), &json!("=b")));
     assert_eq!((&table[0]["a"], &table[0]["b"]), (&json!("a"), &json!("'=b")));
     for field in ["a_text", "b_text", "a_before", "a_after", "b_before", "b_after"] {
@@ -124,15 +124,15 @@ fn a_table_of_clusters_has_a_row_for_each_document() {
 fn cell(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
-        // A spreadsheet would take it for a formula.
+        // A spreadsheet would evaluate the text as a formula.
         Value::String(text) if text.starts_with(['=', '+', '-', '@']) => format!("'{text}"),
         Value::String(text) => text.clone(),
         value => value.to_string(),
     }
 }
 
-/// Returns the cells for the fields of an object: each field has a column, or each of its own
-/// fields.
+/// Returns the cells for the fields of an object. A field has a column, or a column for each nested
+/// field.
 fn cells(object: &Value, columns: &Map<String, Value>, place: &str) -> BTreeMap<String, String> {
     let mut all = BTreeMap::new();
     for (field, value) in object.as_object().unwrap() {
@@ -147,10 +147,10 @@ fn cells(object: &Value, columns: &Map<String, Value>, place: &str) -> BTreeMap<
     all
 }
 
-/// The items of the JSON lines of a verb, as a table has them.
+/// Extracts the rows of the table from a JSON line of a verb.
 type Items = fn(Value) -> Vec<Value>;
 
-/// Each list with the arguments of its verb, and its items in a line of JSON.
+/// Each list: the verb's arguments, and the function that extracts the rows.
 const LISTS: [(&[&str], Items); 13] = [
     (&["search", "idx", "q.txt", "q2.txt", "--passages", "--min-overlap", "1"], hits),
     (&["search", "idx", "q.txt", "--verify", "cosine", "--rank", "weight"], hits),
@@ -215,7 +215,7 @@ fn every_list_has_the_same_rows_as_csv_and_tsv_as_in_json() {
             assert_eq!(run.status, 0, "{args:?} {format}: {}", run.err);
             run.out
         };
-        // The last line of a list of pairs may say that there are more.
+        // The last line of a list of pairs may only say that further pairs exist.
         let lines = jsons(&run("json")).into_iter().filter(|line| line.get("more").is_none());
         let is_search = args[0] == "search";
         let lines: Vec<Value> = if is_search { jsons(&run("json")) } else { lines.collect() };
@@ -238,7 +238,7 @@ fn every_list_has_the_same_rows_as_csv_and_tsv_as_in_json() {
 
 #[test]
 fn every_verb_that_prints_json_lines_prints_tables() {
-    // The others print one object, or documents.
+    // The remaining verbs print a single object, or documents.
     const OTHERS: [&str; 18] = [
         "add",
         "check",

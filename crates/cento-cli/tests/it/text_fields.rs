@@ -1,4 +1,4 @@
-//! The real binary: records whose text is not one string at their top.
+//! The real binary: records whose text is not a string at the top level.
 
 use std::fs;
 
@@ -10,7 +10,7 @@ fn lines(records: &[Value]) -> String {
     records.iter().map(|record| format!("{record}\n")).collect()
 }
 
-/// Two different chats, a copy of the first, and the second with another answer.
+/// Two different chats, a copy of the first chat, and the second chat with a different answer.
 fn chats() -> Vec<Value> {
     let chat = |id: &str, question: u64, answer: u64| {
         json!({"id": id, "messages": [
@@ -29,13 +29,13 @@ fn ids(out: &str) -> Vec<String> {
 
 #[test]
 fn chats_are_compared_by_their_messages() {
-    // A text could only be one string of a record.
+    // Regression: a text could only be a single string of a record.
     let dir = Dir::new();
     dir.write("chat.jsonl", lines(&chats()));
     let run = dir.run(&["dedup", "chat.jsonl", "--text-field", "messages"]);
     assert_eq!(run.status, 0, "{}", run.err);
     assert_eq!(ids(&run.out), ["a", "b", "b-other"]);
-    // The records are as they were.
+    // Records are written unchanged.
     assert_eq!(run.out.lines().next(), Some(&*chats()[0].to_string()));
     let run = dir.run(&["dedup", "chat.jsonl", "--text-field", "messages.user"]);
     assert_eq!(ids(&run.out), ["a", "b"]);
@@ -60,7 +60,7 @@ fn a_text_may_be_within_other_fields_or_several_of_them() {
     assert_eq!(dir.json(&["show", "path", "1"])["text"], format!("{text}\nthe end"));
     assert_eq!(add("joined", &["title", "doc.pages.body"]).status, 0);
     assert_eq!(dir.json(&["show", "joined", "2"])["text"], format!("two\n{text}\nthe end"));
-    // A path that leads nowhere is an error of each record.
+    // A path that does not exist is an error in each record.
     let run = add("none", &["doc.pages[].text"]);
     assert_eq!(run.status, 2, "{}", run.err);
     let said = "in.jsonl:1: there is no `doc.pages[].text`; its fields are `doc`, `id`, `title`";
@@ -75,7 +75,7 @@ fn a_text_may_be_within_other_fields_or_several_of_them() {
 
 #[test]
 fn passages_are_not_cut_from_texts_of_several_strings() {
-    // The messages would become one string.
+    // Cutting is refused, because the messages would become a single string.
     let dir = Dir::new();
     let chat = |id: &str, own: u64| {
         let messages = [words(1, 100), words(own, 100)].map(|text| json!({"content": text}));

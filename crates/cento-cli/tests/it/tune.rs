@@ -9,7 +9,7 @@ use crate::common::run::{Dir, Run, line};
 use crate::common::wait_until;
 use crate::common::words;
 
-/// A directory with a collection of texts that share no more than words.
+/// A directory with a collection of texts that share single words only.
 fn collection(documents: u64, length: usize) -> Dir {
     let dir = Dir::new();
     let text = |of: u64| line(&format!("d{of}"), &words(of, length), json!({}));

@@ -1,4 +1,4 @@
-//! Unreadable inputs: bad entries of archives, files that are no text, empty texts, odd names.
+//! Unreadable inputs: bad entries in archives, binary files, empty texts, unusual names.
 
 use crate::common::run::{Dir, Run, line};
 use crate::common::words;
@@ -50,7 +50,7 @@ fn a_quiet_run_that_adds_nothing_gives_the_reason() {
     let run = dir.run(&["add", "idx", "nul.txt", "-q"]);
     let said = "nul.txt: skipped: it is binary data (NUL bytes)";
     assert!(run.status == 2 && run.err.contains(said), "{}", run.err);
-    // With a document, it is a note.
+    // If a document was added, the skipped file is only a note.
     dir.write("a.txt", words(1, 60));
     let run = dir.run(&["add", "idx", "nul.txt", "a.txt", "-q"]);
     assert_eq!((run.status, &*run.err), (0, ""));
@@ -82,7 +82,7 @@ fn old_encodings_are_read_if_they_are_named_and_refused_if_they_are_in_doubt() {
     assert!(out.contains("f\u{fc}hrt zu H\u{e4}ndlern"), "{out}");
 }
 
-/// A folder of texts and other things.
+/// A folder of texts and unreadable files.
 #[cfg(not(feature = "office"))]
 fn mixed() -> Dir {
     let dir = Dir::new();
@@ -144,7 +144,7 @@ fn a_file_that_is_no_text_is_refused_by_name() {
     assert!(run.err.contains("old Office document"), "{}", run.err);
     assert_eq!(dir.run(&["method", "fingerprint", "in/c.doc"]).status, 2);
     assert_eq!(dir.run(&["compare", "in/a.txt", "in/b.txt"]).status, 0);
-    // Compressed, it is compared as it is added.
+    // `compare` reads a compressed file like `add`.
     dir.write("in/a.txt.zst", zstd::encode_all(words(1, 80).as_bytes(), 1).unwrap());
     assert_eq!(dir.json(&["compare", "in/a.txt", "in/a.txt.zst"])["resemblance"], 1.0);
 }
@@ -168,7 +168,7 @@ fn files_left_out_of_a_folder_are_named() {
     assert_eq!((run.status, &run.json()["skipped"]), (0, &json!(5)));
     names_what_it_leaves_out(&run, &run.json()["left_out"]);
     assert_eq!(dir.run(&["pairs", "in/a.txt", "in/b.txt"]).status, 0);
-    // No document was added, although the command was to add one.
+    // The command should add a document, but added nothing.
     assert_eq!(dir.run(&["add", "other", "in/c.doc"]).status, 2);
 }
 
@@ -202,7 +202,7 @@ fn empty_texts_are_counted_and_said() {
     assert!(run.err.contains("2 texts not compared"), "{}", run.err);
 }
 
-/// A name that would color the terminal, change its title, and be shown backwards.
+/// A name that would color the terminal, change the title, and be displayed backwards.
 const ODD: &str = "a\u{1b}[31m\u{1b}]0;title\u{7}\u{9b}2J\r\u{202e}txt.x";
 
 #[track_caller]
@@ -222,7 +222,7 @@ fn check_printable(run: &Run) {
 fn control_characters_of_names_do_not_reach_the_terminal() {
     let dir = Dir::new();
     let (one, two) = (words(1, 80), format!("{} {}", words(1, 60), words(2, 20)));
-    // An id has no control characters, but may have those of direction.
+    // An id cannot have control characters, but may have characters for the writing direction.
     let odd_id = "b\u{202e}txt.exe\u{2069}";
     dir.write(&format!("in/{ODD}"), &one);
     dir.write("in/plain.txt", &one);
@@ -260,8 +260,8 @@ fn control_characters_of_names_do_not_reach_the_terminal() {
         let run = dir.run(args);
         check_printable(&run);
         let said = [run.out.as_str(), &run.err].concat();
-        // A name is shown as it is escaped for the terminal, and an id that was made of it as it
-        // is.
+        // A name is escaped for the terminal. An id made from the name is escaped already, and
+        // shown unchanged.
         let id = ["1b", "7", "9b"].iter().fold(shows.replace("\\r", "%0D"), |id, code| {
             let bytes =
                 if *code == "9b" { "%C2%9B" } else { &format!("%{:0>2}", code.to_uppercase()) };

@@ -17,7 +17,7 @@ use crate::common::run::{Dir, line};
 use crate::common::service::{Reply, Service};
 use crate::common::words;
 
-/// The watch and the document of each event.
+/// The watch and document of each event.
 fn found(dir: &Dir, args: &[&str]) -> Vec<(String, String)> {
     let args = [&["watch", "events", "idx", "--format", "json"], args].concat();
     let run = dir.run(&args);
@@ -40,7 +40,7 @@ fn events_are_those_of_documents_that_were_added_after_the_watch() {
     dir.write("other.txt", words(2, 80));
     let added = dir.run(&["watch", "add", "idx", "mine.txt", "other.txt"]);
     assert_eq!(added.status, 0, "{}", added.err);
-    // Repeated, it changes nothing.
+    // Adding the same watch twice changes nothing.
     assert_eq!(dir.run(&["watch", "add", "idx", "mine.txt"]).status, 0);
     assert!(found(&dir, &[]).is_empty());
     dir.write("after.jsonl", copy("after", 6) + &line("none", &words(9, 80), json!({})));
@@ -128,7 +128,7 @@ fn of_several_texts_those_that_can_be_are_watched_and_each_other_is_named() {
         assert!(run.out.contains("n.txt") && !run.out.contains("s.txt"), "{}", run.out);
         let listed = dir.run(&[&["watch", "list", "--format", "json"], from].concat());
         assert_eq!(names(&listed.out), ["n.txt", "t.txt"]);
-        // Watches are not replaced, so no option for that is named.
+        // Watches cannot be replaced, so the message does not suggest an option for replacing.
         dir.write("n.txt", words(3, 80));
         let other = dir.run(&[&["watch", "add"], to, &["n.txt", "t.txt"]].concat());
         assert_eq!(other.status, 3, "{}", other.err);
@@ -144,7 +144,7 @@ fn of_several_texts_those_that_can_be_are_watched_and_each_other_is_named() {
     check(&["--url", url], &["--url", url]);
 }
 
-/// A cursor in years to come.
+/// A cursor larger than any event has.
 const LATER: &str = "9000000000000000";
 
 #[test]
@@ -177,7 +177,7 @@ fn a_cursor_of_another_log_is_told_at_once_to_a_reader_that_waits() {
 /// A receiver of posts, which misbehaves at first.
 struct Receiver {
     url: String,
-    /// The signature and the body of each post that was accepted.
+    /// Signature and body of each accepted post.
     accepted: Arc<Mutex<Vec<(String, String)>>>,
     attempts: Arc<AtomicUsize>,
 }
@@ -193,7 +193,8 @@ impl Receiver {
             for stream in listener.incoming() {
                 let attempt = attempts.fetch_add(1, Ordering::SeqCst);
                 let accepted = accepted.clone();
-                // A connection that hangs must not keep the next one waiting.
+                // Uses a thread per connection, so that a hanging connection does not block the
+                // next connection.
                 std::thread::spawn(move || answer(&mut stream.unwrap(), attempt, &accepted));
             }
         });
@@ -201,7 +202,7 @@ impl Receiver {
     }
 }
 
-/// Answers a post: the first ones with errors of all kinds.
+/// Answers a post. The first attempts get every kind of error.
 fn answer(stream: &mut TcpStream, attempt: usize, accepted: &Mutex<Vec<(String, String)>>) {
     let (head, body) = read_post(stream);
     let line = match attempt {
@@ -267,7 +268,7 @@ fn a_receiver_that_fails_and_lies_has_each_event_in_order_in_the_end() {
     let receiver = Receiver::start();
     let watch = json!({"name": "mine", "text": words(1, 80),
         "webhook": {"url": receiver.url, "secret": SECRET}});
-    // Addresses that are not public are refused unless they are allowed.
+    // Private addresses are refused unless allowed.
     let service = Service::start(&dir, &[]);
     let refused = service.post("/v1/watches", &watch.to_string());
     assert_eq!((refused.status, refused.code().as_str()), (400, "invalid_argument"));
@@ -317,7 +318,7 @@ fn events_of_a_service_are_read_by_cursor_by_waiting_and_as_a_stream() {
     assert_eq!(dir.run(&["watch", "add", "--url", url, "mine.txt"]).status, 0);
     let listed = dir.run(&["watch", "list", "--url", url, "--format", "json"]);
     assert_eq!(jsons(&listed.out)[0]["name"], "mine.txt");
-    // Another content has another name.
+    // The same name with different content is refused.
     let other = json!({"name": "mine.txt", "text": words(2, 80)});
     let refused = service.post("/v1/watches", &other.to_string());
     assert_eq!((refused.status, refused.code().as_str()), (409, "id_taken"));
@@ -338,12 +339,12 @@ fn events_of_a_service_are_read_by_cursor_by_waiting_and_as_a_stream() {
     assert!(id.parse::<u64>().unwrap() > next, "{id} after {next}");
     let data = lines.next().unwrap();
     assert!(data.contains(r#""id":"after""#), "{data}");
-    // A process beside the service reads its events, and does not match.
+    // A second process reads the service's events, but does not match documents.
     assert_eq!(found(&dir, &[]).len(), 2);
     let unknown = dir.run(&["watch", "events", "idx", "--watch", "unknown"]);
     assert_eq!(unknown.status, 2, "{}", unknown.err);
     assert!(unknown.err.contains("no watch has this name"), "{}", unknown.err);
-    // They can be listed, and so copied, while the service has them.
+    // Watches can be listed, and so copied, while the service holds the lock.
     let listed = dir.run(&["watch", "list", "idx", "--format", "json"]);
     assert!(listed.status == 0 && listed.out.contains("\"text\":"), "{}", listed.err);
     for args in [&["add", "idx", "mine.txt"][..], &["remove", "idx", "mine.txt"]] {
@@ -408,7 +409,7 @@ fn a_follower_posts_nothing() {
     wait_until("the second document", || {
         following.ask("GET", "/v1/documents/second", "", "").status == 200
     });
-    // A copy has neither watches nor events, so it has nothing to post.
+    // A read-only copy has neither watches nor events, so there is nothing to post.
     let refused = get(&following, "/v1/events");
     assert_eq!((refused.status, refused.code().as_str()), (403, "read_only"));
     let find = |name: &str| {
@@ -430,10 +431,10 @@ fn a_watch_that_is_removed_has_the_events_of_all_commits_before() {
     assert_eq!(dir.run(&["watch", "add", "idx", "mine.txt", "--name", "desk"]).status, 0);
     dir.write("new.jsonl", line("copy", &words(1, 80), json!({})));
     dir.json(&["add", "idx", "new.jsonl"]);
-    // Not matched before.
+    // Removing a watch first matches the documents added since the last match.
     assert_eq!(dir.run(&["watch", "remove", "idx", "desk"]).status, 0);
     assert_eq!(found(&dir, &[]), [("desk".to_owned(), "copy".to_owned())]);
-    // Another watch of this name has its own events only.
+    // A new watch with the same name does not get the events of the old watch.
     assert_eq!(dir.run(&["watch", "add", "idx", "other.txt", "--name", "desk"]).status, 0);
     assert!(found(&dir, &["--watch", "desk"]).is_empty());
     let service = Service::start(&dir, &[]);
@@ -441,7 +442,7 @@ fn a_watch_that_is_removed_has_the_events_of_all_commits_before() {
     assert_eq!(own(), json!([]));
     let all = || get(&service, "/v1/events").json()["events"].as_array().unwrap().len();
     assert_eq!(all(), 1);
-    // Documents that were acknowledged while it was there, and a removal at once.
+    // Documents acknowledged while the watch existed, followed by the removal of the watch.
     let lines: String = (0..50)
         .map(|n| {
             line(&format!("d{n}"), &format!("{} {}", words(n + 9, 9), words(2, 80)), json!({}))
@@ -480,7 +481,7 @@ fn a_service_that_only_reads_refuses_watches() {
     }
 }
 
-/// The verbs that copy an index with watches.
+/// Verbs that copy an index with watches.
 #[cfg(feature = "remote")]
 #[test]
 fn each_verb_that_leaves_watches_behind_says_so_and_a_list_brings_them_along() {
@@ -535,7 +536,7 @@ fn each_verb_that_leaves_watches_behind_says_so_and_a_list_brings_them_along() {
     let again = dir.run_with(&piped, list("idx").as_bytes());
     assert_eq!(again.status, 0, "{}", again.err);
     assert_eq!(shown("copy").len(), 3);
-    // A pull into a copy that has its watches has nothing to say.
+    // Pulling into a copy that already has the watches prints no message.
     let pulled = dir.run(&["store", "pull", "store", "copy"]);
     assert!(pulled.status == 0 && !pulled.err.contains("watches"), "{}", pulled.err);
 }

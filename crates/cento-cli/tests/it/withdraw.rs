@@ -60,7 +60,7 @@ fn a_dry_run_lists_what_is_then_done() {
     let mut done = withdraw(&dir, &["idx", "own"]);
     assert_eq!(ids(&done["withdrawal"]["removed"]), ["own", "copy"]);
     assert_eq!(stored(&dir), [r#""other""#, r#""quoting""#]);
-    // What quotes it stays as it is, and the list tells where.
+    // Quoting documents stay unchanged, and the list has the positions of the quotations.
     assert_eq!(dir.json(&["show", "idx", "quoting"])["text"], before["text"]);
     let quoting = &done["withdrawal"]["quoting"][0];
     let start = words(2, 60).len() + 1;
@@ -97,7 +97,7 @@ fn what_was_withdrawn_is_refused_by_name_until_that_is_lifted() {
         assert!(again.err.contains(what), "{}", again.err);
     }
     assert_eq!(stored(&dir).len(), 2);
-    // The second time it is found to be done, and no list is printed as if it were done again.
+    // A second withdrawal reports that the work was done before, and prints no list.
     let second = withdraw(&dir, &["idx", "own"]);
     assert_eq!((&second["done"], &second["again"]), (&json!(true), &json!(true)));
     let planned = withdraw(&dir, &["idx", "own", "--dry-run"]);
@@ -194,7 +194,7 @@ fn a_record_tells_later_that_nothing_is_there() {
     assert_eq!((sound.status, &*sound.out), (0, ""), "{}", sound.err);
     let claim = "no document has a text of the record, is a copy, or has two of its ";
     assert!(sound.err.contains(claim), "{}", sound.err);
-    // With the withdrawal lifted, and a part of it back.
+    // After lifting the withdrawal, part of the text is added again.
     assert_eq!(dir.run(&["withdraw", "idx", "--forget", "own"]).status, 0);
     let back = format!("{} {}", words(8, 60), words(1, 60));
     dir.write("back.jsonl", line("back", &back, json!({})));

@@ -1,4 +1,4 @@
-//! `cento method tune`
+//! `cento method tune` measures settings on the documents of the user.
 
 mod output;
 mod pairs;
@@ -112,7 +112,6 @@ const SAMPLE_BYTES_MAX: usize = 32 << 20;
 /// Why a document is left out of the sample.
 const TOO_LONG: &str = "longer than an eighth of the text of a sample";
 
-/// The report as JSON.
 #[derive(Serialize)]
 struct TuneSummary<'a> {
     #[serde(flatten)]
@@ -120,16 +119,14 @@ struct TuneSummary<'a> {
     commands: &'a [String],
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     not_compared: &'a [NotCompared],
-    /// The files that were left out by their names.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     left_out: &'a [LeftOut],
 }
 
-/// The inputs that are not used.
+/// Inputs that contribute no document.
 #[derive(Default)]
 struct UnusedInputs {
     list: Vec<NotCompared>,
-    /// Those that are left out by their names.
     by_name: LeftOuts,
     messages: Messages,
     /// Whether any was refused, and not only left out.
@@ -187,8 +184,8 @@ impl Tune {
         Ok(Some(pairs))
     }
 
-    /// Returns the language of programs, that of most names, and how documents are read: files in
-    /// other languages are left out.
+    /// Returns the language of most programs, and the options for reading documents, which skip
+    /// files in any other language.
     fn language_and_source(&self, stop: &Stop) -> cento::Result<(Option<String>, SourceOptions)> {
         let filter = self.filter.filter()?;
         let options = SourceOptions { filter, stop: stop.clone(), ..self.source.options() };
@@ -220,7 +217,7 @@ impl Tune {
         self.paths.iter().cloned().partition(|path| Index::exists(path))
     }
 
-    /// Reads the documents, and keeps a sample of them and those that the pairs name.
+    /// Reads the documents, and keeps a sample plus every document that a labeled pair mentions.
     fn sample(
         &self,
         pairs: Option<&[ReadPair]>,
@@ -246,7 +243,7 @@ impl Tune {
                 Err(ReadError::Refused(error) | ReadError::Unread(error)) => unused.refuse(&error),
             }
         }
-        // The reader ends without an error when it is stopped.
+        // A stopped reader ends without an error, so an incomplete sample would look complete.
         stop.check()?;
         let seen = sample.seen();
         let documents = sample.into_documents();
@@ -349,8 +346,9 @@ struct ReadOptions<'a> {
 }
 
 impl ReadOptions<'_> {
-    /// Tells whether a record or a stored document is a program in another language by its id;
-    /// files have been left out by their names. A pattern of --include may ask for all.
+    /// Returns whether the id of a record or stored document looks like a program in another
+    /// language. Files were already skipped by name. A pattern of `--include` may allow every
+    /// language.
     fn is_in_other_language(&self, id: &str) -> bool {
         let [included, _] = self.source.filter.patterns();
         self.language.is_some_and(|language| {

@@ -9,10 +9,10 @@ use cento_report::decimals;
 use crate::output::{bytes, count, counted, similarity};
 use crate::terminal::line;
 
-/// The longest bar.
+/// Length of the longest bar.
 const BAR: usize = 40;
 
-/// Returns the commands that use a setting.
+/// Returns commands that use the setting.
 pub fn commands(best: &SettingReport, by: By) -> Vec<String> {
     let quoted = |argument: &String| match argument.contains(['(', ')', ',', '=']) {
         true => format!("'{argument}'"),

@@ -1,4 +1,4 @@
-//! Labelled pairs of texts, as the user has them.
+//! Pairs of texts with the user's labels.
 
 use std::path::{Path, PathBuf};
 
@@ -11,12 +11,12 @@ use cento_collections::tune::{LabelFault, LabelledPair, PairText, label_fault};
 /// The maximum length of the file, which is in memory as a whole.
 const BYTES_MAX: u64 = 64 << 20;
 
-/// A pair with the place of its line.
+/// A pair, with the file and line for messages.
 #[derive(Debug, PartialEq, Eq)]
 pub struct ReadPair {
     /// The file and the line.
     pub place: String,
-    /// The pair.
+    /// The parsed pair.
     pub pair: LabelledPair,
 }
 
@@ -35,17 +35,17 @@ struct LabeledLine {
     kind: Option<String>,
 }
 
-/// Reads a label as it is: `null` is no label, but not a missing one either, which means that the
-/// pair is the same.
+/// Keeps `null` apart from a missing label: `null` is not a label, and a missing label means that
+/// the pair is the same.
 fn given<'de, D: Deserializer<'de>>(reader: D) -> std::result::Result<Option<Value>, D::Error> {
     Value::deserialize(reader).map(Some)
 }
 
-/// Reads pairs: JSON lines, or a table whose columns are separated by tabs. Other lines
-/// are passed to `refused`.
+/// Reads pairs from JSON lines or a tab-separated table. Passes invalid lines to `refused`.
 ///
 /// # Errors
-/// When the file cannot be read, is too long, has a pair with itself, or one with both labels.
+/// When the file cannot be read or is too long, or when a pair has two equal ids or contradictory
+/// labels.
 pub fn read(path: &Path, refused: &mut dyn FnMut(Error)) -> Result<Vec<ReadPair>> {
     let failed = |e| Error::io("read", path, e);
     if path.metadata().map_err(failed)?.len() > BYTES_MAX {
@@ -73,7 +73,7 @@ pub fn read(path: &Path, refused: &mut dyn FnMut(Error)) -> Result<Vec<ReadPair>
     Ok(pairs)
 }
 
-/// Refuses a pair with itself, and a pair with both labels.
+/// Refuses a pair of a text with itself, and a pair with contradictory labels.
 fn check_labels(pairs: &[ReadPair]) -> Result<()> {
     let Some(fault) = label_fault(pairs.iter().map(|read| &read.pair)) else { return Ok(()) };
     let (number, what) = match fault {
@@ -85,7 +85,7 @@ fn check_labels(pairs: &[ReadPair]) -> Result<()> {
     Err(Error::input(pairs[number].place.clone(), what))
 }
 
-/// Returns the ids that the pairs name.
+/// Returns the ids in the pairs.
 pub fn ids(pairs: &[ReadPair]) -> impl Iterator<Item = &str> {
     pairs.iter().flat_map(|ReadPair { pair, .. }| {
         [&pair.a, &pair.b].into_iter().filter_map(|side| match side {
@@ -136,8 +136,8 @@ fn of_row(line: &str) -> std::result::Result<LabelledPair, String> {
     Ok(LabelledPair { a: PairText::Id(a.into()), b: PairText::Id(b.into()), is_same, kind })
 }
 
-/// Tells whether the first line of a table has the names of its columns, and no label. A number is
-/// no name: it is a label, if an unknown one.
+/// Returns whether the first line of a table has column names and no label. A number is never a
+/// name, but may be an unknown label.
 fn has_names(line: &str) -> bool {
     let label = line.split('\t').nth(2).map(str::trim);
     label.is_some_and(|label| label_of(label).is_none() && label.parse::<f64>().is_err())
@@ -157,7 +157,7 @@ fn unknown(label: &str) -> String {
     )
 }
 
-/// Refuses a file of pairs that are read where documents are.
+/// Refuses a file of pairs among the documents to read.
 pub fn check_apart(path: &Path, inputs: &[PathBuf]) -> Result<()> {
     if inputs.iter().any(|input| input == path) {
         let what = "the file of --pairs is also named as a collection; name it once";
@@ -260,7 +260,7 @@ mod tests {
         let text =
             "{\"text_a\":\"x y\",\"b\":\"b\"}\n{\"b\":\"b\",\"text_a\":\"x y\",\"same\":0}\n";
         refuses(text, &["a text and `b`", "pairs:1", "pairs:2"]);
-        // A repeated label is no other label.
+        // Repeating a label does not contradict it.
         assert_eq!(check("c0\to0\t1\nc0\to0\t1\no0\tc0\t1\n").0.len(), 3);
     }
 }

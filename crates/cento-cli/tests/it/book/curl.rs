@@ -1,4 +1,4 @@
-//! The options of curl that the book shows: a machine without curl runs the examples, too.
+//! The options of curl that the book uses, so that the examples run on a machine without curl.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -20,7 +20,7 @@ struct Request {
     with_head: bool,
 }
 
-/// The value of an option, or the file in `dir` that it names by `@`.
+/// The value of an option, or with `@` the content of a file in `dir`.
 fn content(value: &str, dir: &Path) -> Result<Vec<u8>, String> {
     match value.strip_prefix('@') {
         Some(name) => fs::read(dir.join(name)).map_err(|error| format!("{name}: {error}")),
@@ -64,7 +64,7 @@ fn parse(command: &str, dir: &Path) -> Result<Request, String> {
         let _ =
             write!(request.body, "--{BOUNDARY}\r\nContent-Disposition: form-data; name=\"{name}\"");
         if let Some(path) = value.strip_prefix('@') {
-            // curl sends the name of a file without its directories.
+            // curl sends the file name without directories.
             let file = path.rsplit('/').next().unwrap_or(path);
             let _ = write!(request.body, "; filename=\"{file}\"");
         }
@@ -108,7 +108,7 @@ pub fn run(command: &str, dir: &Path) -> Result<String, String> {
     Ok(if request.with_head { format!("{}\n\n{body}", head.replace('\r', "")) } else { body })
 }
 
-/// The content of a body that was sent in chunks.
+/// Decodes a body with chunked transfer encoding.
 fn unchunked(mut body: &str) -> Result<String, String> {
     let mut content = String::new();
     loop {

@@ -1,4 +1,4 @@
-//! The commands of one chapter, run one after the other in a directory of their own.
+//! Runs the commands of a chapter in sequence, in a new directory.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 
 use super::curl;
 
-/// A directory with the samples, and the services that were started in it.
+/// A directory with the samples, and the services started by the chapter.
 pub struct Session {
     dir: tempfile::TempDir,
     path: String,
@@ -15,7 +15,7 @@ pub struct Session {
     services: Vec<Service>,
 }
 
-/// A service, with the port that the chapter shows and the one it has.
+/// A service, with the port shown in the chapter and the actual port.
 struct Service {
     child: Child,
     shown: String,
@@ -29,7 +29,7 @@ impl Drop for Service {
     }
 }
 
-/// Copies the files of a directory and of those below it.
+/// Copies the files of a directory, recursively.
 fn copy(from: &Path, to: &Path) {
     for entry in fs::read_dir(from).unwrap() {
         let from = entry.unwrap().path();
@@ -54,8 +54,8 @@ impl Session {
         Session { dir, path, status: 0, services: Vec::new() }
     }
 
-    /// Runs a command of a chapter, and returns the output that a terminal would show. A status
-    /// above 1 is an error, unless the chapter shows it by `echo $?` (`may_fail`).
+    /// Runs a command of a chapter, and returns the output as on a terminal. A status above 1 is an
+    /// error, unless the chapter shows the status with `echo $?` (`may_fail`).
     pub fn run(&mut self, command: &str, may_fail: bool) -> Result<String, String> {
         let mut command = command.to_owned();
         for service in &self.services {
@@ -72,7 +72,8 @@ impl Session {
         } else {
             self.shell(&command, "")
         };
-        // The status of a pipe is that of its last command.
+        // A pipe has the status of the last command, so errors of earlier commands are found in the
+        // output.
         let is_refused = written.lines().any(|line| line.starts_with("error: "));
         if (self.status > 1 || is_refused) && !may_fail {
             return Err(format!("`{command}` ended with status {}: {written}", self.status));
@@ -84,7 +85,7 @@ impl Session {
         Ok(written)
     }
 
-    /// Whether the last command found something, or did its work.
+    /// Whether the last command succeeded or found something.
     pub fn found(&self) -> bool {
         self.status == 0
     }
@@ -107,14 +108,14 @@ impl Session {
     fn shell(&mut self, command: &str, input: &str) -> String {
         let mut shell = self.command(command);
         let mut child = shell.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-        // The command may end before it has read everything.
+        // Ignored, because the command may exit before reading everything.
         let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
         let output = child.wait_with_output().unwrap();
         self.status = output.status.code().expect("the command ends by itself");
         String::from_utf8(output.stdout).expect("output is UTF-8")
     }
 
-    /// Starts a service at a free port, and gives the first line of its log.
+    /// Starts a service at a free port, and returns the first line of the log.
     fn serve(&mut self, command: &str) -> Result<String, String> {
         let shown = match command.split_once("--listen ") {
             Some((_, rest)) => rest.split([' ', ':']).nth(1).unwrap_or("7227").to_owned(),
@@ -141,7 +142,7 @@ impl Session {
             }
             written.push_str(&line);
         }
-        // A pipe that is full would stop it.
+        // Drains the log, because the service would block on a full pipe.
         std::thread::spawn(move || std::io::copy(&mut log, &mut std::io::sink()));
         let (_, address) = written.split_once("url=http://").expect("it is there");
         let port = address.split([' ', '\n', ':']).nth(1).expect("an address has a port");

@@ -1,4 +1,4 @@
-//! Shared parts of these tests: the real binary, a running service.
+//! Shared helpers: the real binary, and a running service.
 
 pub mod nginx;
 pub mod run;

@@ -1,5 +1,4 @@
-//! A real nginx in front of a service, with the configuration that is recommended
-//! (`deploy/nginx.conf`).
+//! A real nginx in front of a service, with the recommended configuration (`deploy/nginx.conf`).
 
 use std::fs;
 use std::io::{Read, Write};
@@ -7,34 +6,32 @@ use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// The program.
 fn nginx() -> Command {
     let mut command = Command::new("nginx");
-    // Debian has it where only root looks for programs.
+    // Debian installs nginx in a directory that is only in root's `PATH`.
     let path = std::env::var("PATH").unwrap_or_default();
     command.env("PATH", format!("{path}:/usr/sbin:/usr/local/sbin"));
     command
 }
 
-/// nginx, serving.
 pub struct Nginx {
     child: Child,
-    /// The address of the service behind it.
+    /// The URL of the service through nginx.
     pub url: String,
     dir: tempfile::TempDir,
 }
 
 impl Nginx {
-    /// Starts one before the service at this address.
+    /// Starts nginx in front of the service at this address.
     ///
     /// # Panics
-    /// Where nginx is missing: the tests that need it are ignored by default.
+    /// Where nginx is missing. Tests with nginx are therefore ignored by default.
     pub fn start(service: &str) -> Nginx {
         let asked = nginx().arg("-v").stdout(Stdio::null()).stderr(Stdio::null()).status();
         if let Err(error) = asked {
             panic!("nginx does not start: {error}; install it (on Debian: apt-get install nginx)");
         }
-        // Another process may take the port before nginx does.
+        // A different process may take the port before nginx does, so this retries.
         (0..10)
             .find_map(|_| Nginx::start_at(free_port(), service))
             .expect("nginx does not begin to listen")
@@ -82,18 +79,17 @@ impl Nginx {
         Some(nginx)
     }
 
-    /// The complaints in its log.
     pub fn log(&self) -> String {
         fs::read_to_string(self.dir.path().join("log")).unwrap()
     }
 
-    /// Host and port.
+    /// Returns host and port.
     pub fn address(&self) -> &str {
         self.url.strip_prefix("http://").and_then(|url| url.strip_suffix("/cento")).unwrap()
     }
 
-    /// Sends a request with these headers, lines that end with `\r\n`; returns head, in lower case,
-    /// and body.
+    /// Sends a request. Each line of `headers` ends with `\r\n`. Returns the head in lower case,
+    /// and the body.
     pub fn ask(&self, method: &str, path: &str, headers: &str, body: &[u8]) -> (String, Vec<u8>) {
         let mut stream = TcpStream::connect(self.address()).unwrap();
         stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();

@@ -1,4 +1,4 @@
-//! The real binary, run in a directory of its own.
+//! Runs the real binary in a temporary directory.
 
 use std::io::{BufRead, BufReader, Lines, Write};
 use std::ops::Deref;
@@ -29,7 +29,7 @@ pub struct Run {
 }
 
 impl Run {
-    /// Its output as JSON.
+    /// Parses standard output as JSON.
     pub fn json(&self) -> Value {
         serde_json::from_str(&self.out).unwrap_or_else(|e| panic!("{e}: {} {}", self.out, self.err))
     }
@@ -46,12 +46,12 @@ impl From<Output> for Run {
 }
 
 impl Dir {
-    /// An empty directory.
+    /// Creates an empty temporary directory.
     pub fn new() -> Dir {
         Dir { files: cento_testing::Dir::new() }
     }
 
-    /// The command, to be run in it.
+    /// Returns a command to run in the directory.
     pub fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_cento"));
         command.current_dir(self.path(".")).args(args);
@@ -63,7 +63,7 @@ impl Dir {
         self.command(args).stdin(Stdio::null()).output().unwrap().into()
     }
 
-    /// Lists the passages of `idx`, with these further arguments.
+    /// Lists the passages of `idx`, with additional arguments.
     pub fn passages(&self, more: &[&str]) -> Run {
         let list = ["pairs", "idx", "--min-passage", "20", "--context", "40"];
         self.run(&[&list[..], more].concat())
@@ -74,12 +74,12 @@ impl Dir {
         let mut command = self.command(args);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
-        // The process may end before it has read everything.
+        // Ignored, because the process may exit before reading everything.
         let _ = child.stdin.take().unwrap().write_all(stdin);
         child.wait_with_output().unwrap().into()
     }
 
-    /// Runs a command that is to succeed, and parses its output.
+    /// Runs a command that must succeed, and parses the output as JSON.
     pub fn json(&self, args: &[&str]) -> Value {
         let run = self.run(&[args, &["--format", "json"]].concat());
         assert_eq!(run.status, 0, "{args:?}: {}", run.err);
@@ -87,11 +87,11 @@ impl Dir {
     }
 }
 
-/// The names of the verbs that a help lists.
+/// The names of the verbs that a help text lists.
 fn listed(help: &str) -> Vec<&str> {
     let list = match help.split_once("\nCommands:\n") {
         Some((_, rest)) => rest.split("\n\n").next().unwrap_or(""),
-        // That of the command has groups of verbs.
+        // The help of `cento` lists the verbs in groups.
         None if help.contains("\nIndex:\n") => help.split("\nOptions:\n").next().unwrap(),
         None => "",
     };
@@ -100,7 +100,7 @@ fn listed(help: &str) -> Vec<&str> {
 }
 
 impl Dir {
-    /// All verbs with their help, those of a verb after it, such as `store push`.
+    /// Every verb with its help. A verb precedes the verbs below it, such as `store push`.
     pub fn all_verbs(&self) -> Vec<(String, String)> {
         let help = self.run(&["--help"]).out;
         listed(&help).iter().flat_map(|verb| self.verbs_of(verb)).collect()
@@ -124,7 +124,7 @@ pub struct Paused {
 }
 
 impl Dir {
-    /// Runs a command until it comes to this point, `POINT:N` for the N-th time.
+    /// Runs a command until the point `POINT`, or until the N-th time with `POINT:N`.
     pub fn paused(&self, point: &str, args: &[&str]) -> Paused {
         let mut command = self.command(args);
         command.env("CENTO_PAUSE", point);
@@ -151,13 +151,13 @@ impl Paused {
         panic!("it ended without saying {expected:?}, and said {others:?}");
     }
 
-    /// Ends the process where it is.
+    /// Kills the process at the point.
     pub fn kill(mut self) {
         self.child.kill().unwrap();
         assert!(!self.child.wait().unwrap().success());
     }
 
-    /// Asks the process to stop, as Ctrl-C does, and lets it go on; gives its exit status.
+    /// Asks the process to stop, as Ctrl-C does, and resumes. Returns the exit status.
     pub fn interrupt(mut self) -> i32 {
         let pid = self.child.id().to_string();
         assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());

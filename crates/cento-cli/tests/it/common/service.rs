@@ -1,4 +1,4 @@
-//! A running service.
+//! Runs `cento serve` for a test.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
@@ -22,7 +22,7 @@ pub struct Service {
 }
 
 impl Service {
-    /// Serves the index `idx` of `dir` at a free port, with these arguments.
+    /// Serves the index `idx` of `dir` at a free port, with additional arguments.
     pub fn start(dir: &Dir, args: &[&str]) -> Service {
         let arguments = [&["serve", "idx", "--listen", "127.0.0.1:0"], args].concat();
         let mut command = dir.command(&arguments);
@@ -30,7 +30,7 @@ impl Service {
         Service::wait_for(command, &dir.path("idx"))
     }
 
-    /// Starts a service that logs to a file.
+    /// Starts a service with a log file.
     pub fn start_logging(dir: &Dir, args: &[&str], log: File) -> Service {
         let arguments = [&["serve", "idx", "--listen", "127.0.0.1:0"], args].concat();
         let mut command = dir.command(&arguments);
@@ -45,21 +45,21 @@ impl Service {
         Service::wait_for(command, &dir.path("idx"))
     }
 
-    /// Sends it a signal, such as `HUP`.
+    /// Sends a signal to the service, such as `HUP`.
     pub fn signal(&self, name: &str) {
         let pid = self.child.id().to_string();
         assert!(Command::new("kill").args([&format!("-{name}"), &pid]).status().unwrap().success());
     }
 
-    /// Serves these indexes of `dir` as one. They are other processes' to write, and none of them
-    /// says where the service is; its log does.
+    /// Serves several indexes of `dir` as one. The service cannot write to the indexes, so no index
+    /// has the address of the service, and the address comes from the log.
     pub fn over(dir: &Dir, indexes: &[&str]) -> Service {
         let arguments =
             [&["serve"], indexes, &["--listen", "127.0.0.1:0", "--log", "json"]].concat();
         Service::saying(dir.command(&arguments))
     }
 
-    /// Runs a command that serves, and says in a log for programs where.
+    /// Runs a serving command, and reads the address from the JSON log.
     pub fn saying(mut command: Command) -> Service {
         command.stdin(Stdio::null()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
@@ -68,13 +68,13 @@ impl Service {
         log.read_line(&mut line).unwrap();
         let said: Value = serde_json::from_str(&line).unwrap_or_else(|e| panic!("{e}: {line}"));
         let url = said["url"].as_str().unwrap_or_else(|| panic!("{line}")).to_owned();
-        // A pipe that is full would stop it.
+        // Drains the log, because the service would block on a full pipe.
         std::thread::spawn(move || std::io::copy(&mut log, &mut std::io::sink()));
         Service { child, url }
     }
 
     fn wait_for(mut command: Command, index: &Path) -> Service {
-        // Of a service that was killed.
+        // A killed service leaves this file behind.
         let _ = std::fs::remove_file(index.join(".service.json"));
         let mut child = command.stdin(Stdio::null()).spawn().unwrap();
         let mut found = None;
@@ -91,7 +91,7 @@ impl Service {
         Client::new(&self.url, None).unwrap()
     }
 
-    /// The number of its process.
+    /// The process id of the service.
     #[cfg(all(feature = "office", target_os = "linux"))]
     pub fn process(&self) -> u32 {
         self.child.id()
@@ -101,30 +101,28 @@ impl Service {
         self.url.strip_prefix("http://").unwrap()
     }
 
-    /// Asks it to end, and waits; whether it ended well.
+    /// Asks the service to stop, waits for the end, and returns whether the exit status was 0.
     pub fn stop(mut self) -> bool {
         let pid = self.child.id().to_string();
         assert!(Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
         self.child.wait().unwrap().success()
     }
 
-    /// Ends it at once.
     pub fn kill(mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
     }
 
-    /// Sends these bytes on a connection of their own, and reads what comes back.
+    /// Sends bytes on a new connection, and returns the reply.
     pub fn raw(&self, request: &[u8]) -> Reply {
         exchange(self.address(), request)
     }
 
-    /// A request with these headers, lines that end with `\r\n`.
+    /// Sends a request. Each line of `headers` ends with `\r\n`.
     pub fn ask(&self, method: &str, path: &str, headers: &str, body: &str) -> Reply {
         self.raw(&request(self.address(), method, path, headers, body.as_bytes()))
     }
 
-    /// Posts JSON.
     pub fn post(&self, path: &str, body: &str) -> Reply {
         self.ask("POST", path, JSON, body)
     }

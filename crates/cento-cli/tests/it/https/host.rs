@@ -1,4 +1,4 @@
-//! A host with https of the test's own. The tests of cento-web use it too.
+//! An https host for tests, also used by the tests of cento-web.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -8,10 +8,10 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
-/// The authority that signed the certificate of the host. OpenSSL made all of these for this test
-/// alone.
+/// The authority that signed the host's certificate. OpenSSL made the certificates only for this
+/// test.
 pub const AUTHORITY: &str = include_str!("authority.pem");
-/// An authority that signed nothing.
+/// An authority that signed no certificate.
 pub const OTHER: &str = include_str!("other.pem");
 const HOST: &[u8] = include_bytes!("host.pem");
 const HOST_KEY: &[u8] = include_bytes!("host.key");
@@ -38,7 +38,7 @@ pub fn host(answer: impl Fn(&str, &str) -> String + Send + Sync + 'static) -> St
     at
 }
 
-/// Answers one request; a client that trusts no authority has gone before that.
+/// Answers one request. A client that does not trust the authority closes the connection before.
 fn serve(
     stream: StreamOwned<ServerConnection, TcpStream>,
     answer: impl Fn(&str) -> String,
@@ -57,6 +57,7 @@ fn serve(
     write!(stream, "{head}Content-Length: {}\r\n\r\n{body}", body.len()).ok()?;
     stream.conn.send_close_notify();
     stream.flush().ok()?;
-    // Until the client has read it: a connection that is reset may take the answer with it.
+    // Waits until the client has read the answer, because a reset connection may discard the
+    // answer.
     stream.sock.read_to_end(&mut Vec::new()).ok().map(drop)
 }

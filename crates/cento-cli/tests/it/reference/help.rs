@@ -3,22 +3,22 @@
 /// An option or an argument.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// Its names and its value, such as `-n, --limit <N>`.
+    /// The option's names and value, such as `-n, --limit <N>`.
     pub name: String,
-    /// Its description, with default and variable.
+    /// The description, with default and variable.
     pub text: String,
-    /// Its values with their meanings, if the help lists them.
+    /// The possible values with meanings, if the help lists values.
     pub values: Vec<(String, String)>,
 }
 
-/// A verb.
+/// The parsed help of a verb.
 pub struct Verb {
     pub name: String,
-    /// Paragraphs, each with an empty line behind it.
+    /// Paragraphs, each followed by an empty line.
     pub about: String,
     pub usage: String,
     pub arguments: Vec<Entry>,
-    /// Its own verbs, each with its purpose.
+    /// The verbs below this verb, each with a purpose.
     pub commands: Vec<Entry>,
     /// Options with their headings.
     pub options: Vec<(String, Entry)>,
@@ -26,14 +26,13 @@ pub struct Verb {
 }
 
 impl Entry {
-    /// Its long name.
+    /// The long name of the option.
     pub fn long(&self) -> &str {
         let mut names = self.name.split([',', ' ', '=']);
         names.rfind(|name| name.starts_with("--")).unwrap_or(&self.name)
     }
 }
 
-/// Lines as paragraphs.
 fn paragraphs(lines: &[&str]) -> String {
     let paragraphs = lines.split(|line| line.trim().is_empty()).filter(|lines| !lines.is_empty());
     let joined = paragraphs.map(|lines| {
@@ -59,7 +58,7 @@ pub fn escaped(text: &str) -> String {
     result
 }
 
-/// An entry of a line with its names, and those below it.
+/// Parses an entry: a line with names, and the lines below.
 fn entry(lines: &[&str]) -> Entry {
     let mut entry =
         Entry { name: lines[0].trim().to_owned(), text: String::new(), values: Vec::new() };
