@@ -81,7 +81,7 @@ impl Asked {
         asked
     }
 
-    /// Returns the answer, or `None` if the bytes are no request.
+    /// Returns the answer, or nothing if the values make no request.
     fn ask(
         &self,
         method: &str,

@@ -371,7 +371,7 @@ impl Writer {
         skips: bool,
     ) -> PyResult<AddCounts> {
         let (id, id_prefix, text) = columns;
-        // Naming a column is a choice, so no default applies.
+        // Report unused columns only to callers who chose no columns for meta.
         let names_none = meta_object.is_none() && meta.is_empty();
         let used = [id.clone().unwrap_or_else(|| "id".into()), text.clone(), PARTS.into()];
         let meta = meta_object.map_or(Meta::Columns(meta), Meta::Object);

@@ -251,8 +251,8 @@ mod tests {
         (groups, steps.taken())
     }
 
-    /// Returns seeds that every cut takes off one by one, in alternating texts: each is held in one
-    /// text by a seed that, once the next one has gone, no seed holds in the other.
+    /// Returns seeds in a spiral, where cuts take off one seed at a time, in alternating texts:
+    /// once a seed is gone, nothing holds the next seed in the opposite text.
     fn spiral(count: u32, gap_max: usize) -> Vec<Seed> {
         let far = gap_max as u32 + 1;
         (0..count).map(|i| ((i ^ 1) * far, ((i + 1) ^ 1) * far)).collect()

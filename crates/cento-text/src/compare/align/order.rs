@@ -135,7 +135,7 @@ mod tests {
         }
     }
 
-    /// A stretch: its kind, its source, and what its changes are drawn from.
+    /// A stretch as its kind, its source, and the seed of its changes.
     fn stretches() -> impl Strategy<Value = Vec<(Stretch, usize, u64)>> {
         let stretch = (prop::sample::select(&STRETCHES[..]), 0usize..4, 0u64..99);
         prop::collection::vec(stretch, 1..6)
