@@ -1,4 +1,4 @@
-//! Programs, whole and broken, in any of the languages.
+//! Fuzzes programs, whole and broken, in any language.
 
 use std::sync::LazyLock;
 
@@ -16,12 +16,12 @@ pub fn code(data: &[u8]) {
         });
         specs.collect()
     });
-    // A build without a language reads its programs as those of another.
+    // A build without a language reads its programs as a different language.
     let (analyzer, rest) = chosen(data, one_of(&ANALYZERS), &ANALYZERS);
     let analyzer = analyzer.parse().expect("the specification is right");
     let text = text::text(rest);
     let tokens = text::analyzed(&analyzer, &text);
-    // A token has a byte at least, and every two of them a break at most.
+    // A token has at least one byte, and two tokens have at most one break between them.
     let bytes = text.len();
     assert!(
         tokens.hashes.len() <= 2 * bytes + 1,

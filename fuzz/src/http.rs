@@ -1,5 +1,5 @@
-//! Requests: for any request the service gives an answer that is no defect of its own, and goes
-//! on answering.
+//! Fuzzes requests: the service answers any request without a fault of its own, and goes on
+//! answering.
 
 use std::cell::RefCell;
 
@@ -42,7 +42,7 @@ const DOCUMENTS: &str = "{\"id\":\"a\",\"text\":\"one two three four five six se
     {\"id\":\"b\",\"text\":\"zero two three four five six seven eight nine ten eleven\",\"meta\":{\"tags\":[\"x\",1]}}\n\
     {\"id\":\"c\",\"text\":\"<p>Stra\u{df}e</p> \u{6771}\u{4eac}\u{90fd} one two three four five six\"}\n";
 
-/// A service whose requests come from here.
+/// A service that gets its requests from this module.
 struct Asked {
     service: TowerToHyperService<Router>,
     runtime: Runtime,
@@ -81,7 +81,7 @@ impl Asked {
         asked
     }
 
-    /// The answer; none if that is no request.
+    /// Returns the answer, or nothing if the values make no request.
     fn ask(
         &self,
         method: &str,

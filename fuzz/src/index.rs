@@ -1,4 +1,4 @@
-//! The files of an index beside those with signatures: an untrusted index is opened, or refused.
+//! Fuzzes the files of an index except signatures: an untrusted index opens, or is refused.
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -17,15 +17,15 @@ use std::sync::Arc;
 
 use super::{choice, text};
 
-/// The list of segments.
+/// Name of the list of segments.
 pub const META: &str = "meta.json";
 
-/// The text before its checksum.
+/// Text before the checksum in the list of segments.
 const CRC_MEMBER: &[u8] = b",\"cento_crc32\":";
 
 const TEXT: &str = "one two three four five six seven eight nine ten eleven twelve thirteen";
 
-/// An index in memory with some documents; the third is removed.
+/// Makes an index in memory with some documents, the third one removed.
 pub fn small_index(directory: RamDirectory) -> Index {
     let config = Config::new("winnow(k=2,w=2)", "words", true).expect("they are specifications");
     let index = Index::create_in(directory, "an index in memory", config).expect("memory suffices");
@@ -98,12 +98,12 @@ fn files() -> &'static [(String, Vec<u8>)] {
     })
 }
 
-/// The name of a segment as `meta.json` has it.
+/// Returns the name of a segment as written in `meta.json`.
 fn hyphened(number: usize) -> String {
     format!("00000000-0000-0000-0000-{number:012}")
 }
 
-/// Whether the index is opened whose files are these.
+/// Returns whether the index with these files opens.
 fn is_index(files: &[(String, Vec<u8>)]) -> bool {
     let directory = RamDirectory::create();
     for (name, bytes) in files {
@@ -112,7 +112,7 @@ fn is_index(files: &[(String, Vec<u8>)]) -> bool {
     Index::open_in(directory, "an index in memory").is_ok_and(|index| index.snapshot().is_ok())
 }
 
-/// Files that are right: the list of segments, and short ones of a segment.
+/// Valid files: the list of segments, and short files of a segment.
 pub fn parts() -> Vec<(String, Vec<u8>)> {
     let (_, meta) = files().iter().find(|(name, _)| name == META).expect("it has a list");
     let sealed = [&[0][..], meta].concat();
@@ -126,7 +126,7 @@ pub fn parts() -> Vec<(String, Vec<u8>)> {
     parts
 }
 
-/// Tables that are right.
+/// Valid frequency tables, as a start for the fuzzer.
 pub fn tables() -> Vec<(String, Vec<u8>)> {
     let table =
         |kind: u8, q, analyzer| [&[kind][..], &super::spec::table(q, analyzer).bytes()].concat();
@@ -137,8 +137,9 @@ pub fn tables() -> Vec<(String, Vec<u8>)> {
     ]
 }
 
-/// An index with one untrusted file. The first byte selects it: 0 is the list of segments,
-/// `meta.json`, as it comes, 1 is the list with a checksum that fits, and then come the others.
+/// Opens an index with one untrusted file. The first byte selects the file: 0 is the list of
+/// segments, `meta.json`, as given, 1 is the list with a matching checksum, and higher values are
+/// further files.
 pub fn index(data: &[u8]) {
     let (kind, rest) = choice(data);
     let mut files = files().to_vec();
@@ -162,13 +163,13 @@ pub fn index(data: &[u8]) {
     }
 }
 
-/// A list of segments without its checksum.
+/// Removes the checksum from a list of segments.
 pub fn unsealed(meta: &[u8]) -> Vec<u8> {
     let at = meta.windows(CRC_MEMBER.len()).rposition(|window| window == CRC_MEMBER);
     [&meta[..at.expect("cento ends its list with a checksum")], b"}"].concat()
 }
 
-/// A JSON object with its checksum.
+/// Adds a checksum to a JSON object.
 pub fn sealed(json: &[u8]) -> Vec<u8> {
     let json = json.trim_ascii_end();
     let Some(open) = json.strip_suffix(b"}") else { return json.to_vec() };
@@ -176,7 +177,7 @@ pub fn sealed(json: &[u8]) -> Vec<u8> {
     [open, CRC_MEMBER, format!("{crc}}}").as_bytes()].concat()
 }
 
-/// A frequency table, whose checksum is made to fit if the first byte is odd.
+/// Reads a frequency table. If the first byte is odd, the checksum is made to match.
 pub fn frequencies(data: &[u8]) {
     let (kind, rest) = choice(data);
     let mut bytes = rest.to_vec();
@@ -205,8 +206,8 @@ pub fn frequencies(data: &[u8]) {
     }
 }
 
-/// Specifications of every scheme that reads a table of runs of `q` tokens: with the defaults of
-/// its other parameters, and with the least values.
+/// Returns specifications of every scheme that reads a table of runs of `q` tokens, with default
+/// and with minimum values of the further parameters.
 fn with_tables(q: usize) -> Vec<String> {
     let families = scheme::families().iter().filter_map(|family| {
         let run = match family.table()? {
@@ -224,7 +225,7 @@ fn with_tables(q: usize) -> Vec<String> {
     families.flatten().collect()
 }
 
-/// Ends the map behind the header with a checksum of the map, as the fst crate does.
+/// Appends the checksum of the map after the header, as the fst crate does.
 fn forge(bytes: &mut [u8]) {
     let Some(head) = bytes.iter().position(|&byte| byte == b'\n') else { return };
     let Some((map, end)) = bytes[head + 1..].split_last_chunk_mut::<4>() else { return };

@@ -1,8 +1,8 @@
 //! Fuzz targets: cento reads untrusted bytes.
 //!
-//! Each target is a function that takes any bytes and panics if they break a promise of cento.
-//! libFuzzer calls them with generated inputs (`targets/`), and an ordinary test with every input
-//! that is kept (`crates/cento-cli/tests/it/fuzz_replay.rs`).
+//! Each target is a function that takes any bytes and panics if the bytes break a promise of cento.
+//! libFuzzer calls targets with generated inputs (`targets/`), and an ordinary test with every kept
+//! input (`crates/cento-cli/tests/it/fuzz_replay.rs`).
 
 mod code;
 mod http;
@@ -29,7 +29,7 @@ pub use withdrawals::withdrawals;
 /// A target, which panics if an input breaks a promise.
 pub type Target = fn(&[u8]);
 
-/// Every target, by its name.
+/// All targets by name.
 pub const TARGETS: [(&str, Target); 18] = [
     ("archive", archive),
     ("charset", charset),
@@ -51,7 +51,7 @@ pub const TARGETS: [(&str, Target); 18] = [
     ("withdrawals", withdrawals),
 ];
 
-/// Inputs of a target that are made by the present cento, by name; not all targets have such.
+/// Inputs of a target by name, made anew by the present cento. Not all targets have any.
 pub fn made(target: &str) -> Vec<(String, Vec<u8>)> {
     match target {
         "sig" | "sig_forged" => sig::segments(),
@@ -64,7 +64,7 @@ pub fn made(target: &str) -> Vec<(String, Vec<u8>)> {
     }
 }
 
-/// Inputs of a target for everything that it can choose; no file has them.
+/// Inputs that cover every choice of a target. No file holds these inputs.
 pub fn of_all(target: &str) -> Vec<Vec<u8>> {
     match target {
         "tokens" => text::of_all(),
@@ -72,11 +72,11 @@ pub fn of_all(target: &str) -> Vec<Vec<u8>> {
     }
 }
 
-/// The longest first line that names something.
+/// Maximum length of a first line that chooses.
 const NAME_BYTES_MAX: usize = 200;
 
-/// Splits an input into what its first line chooses, and the rest after that line. An input without
-/// such a line is one that the fuzzer made: its first byte chooses one of `all`.
+/// Splits an input into the choice of its first line, and the bytes after the line. An input
+/// without such a line was made by the fuzzer, and its first byte chooses one of `all`.
 fn chosen<'a, T: Clone>(
     data: &'a [u8],
     named: impl Fn(&str) -> Option<T>,
@@ -91,13 +91,13 @@ fn chosen<'a, T: Clone>(
     (all[number % all.len()].clone(), rest)
 }
 
-/// Returns the one of `all` that has this name.
+/// Returns the member of `all` with this name.
 fn one_of<T: AsRef<str> + Clone>(all: &[T]) -> impl Fn(&str) -> Option<T> {
     move |name: &str| all.iter().find(|one| one.as_ref() == name).cloned()
 }
 
-/// Returns specifications of a family of these parameters, each with its least and greatest value:
-/// its name alone, its example, and each of the values alone.
+/// Returns specifications of a family: the name alone, the example, and each parameter alone with
+/// its minimum and its maximum.
 fn specs(name: &str, example: &str, parameters: &[(&str, [String; 2])]) -> Vec<String> {
     let of_value = |(parameter, values): &(&str, [String; 2])| {
         let spec = |value| format!("{name}({parameter}={value})");
@@ -107,7 +107,7 @@ fn specs(name: &str, example: &str, parameters: &[(&str, [String; 2])]) -> Vec<S
     [name.to_owned(), example.to_owned()].into_iter().chain(bounds).collect()
 }
 
-/// The first byte, which chooses among what a target can do, and the rest.
+/// Splits off the first byte, which chooses what a target does.
 fn choice(data: &[u8]) -> (usize, &[u8]) {
     data.split_first().map_or((0, data), |(&first, rest)| (usize::from(first), rest))
 }

@@ -1,4 +1,4 @@
-//! The logs of an index with watches: its changes, and the events.
+//! Fuzzes the logs of an index with watches: changes and events.
 
 use std::fs;
 use std::path::Path;
@@ -23,7 +23,7 @@ fn index() -> &'static Mutex<(tempfile::TempDir, Index)> {
     })
 }
 
-/// Logs that are right.
+/// Valid logs, as a start for the fuzzer.
 pub fn files() -> Vec<(String, Vec<u8>)> {
     let event = "{\"cursor\":1,\"watch\":\"w\",\"commit\":1,\"time\":0,\"hit\":{}}\n";
     let ids = "\"a\"\n\"b\"\n";
@@ -32,8 +32,8 @@ pub fn files() -> Vec<(String, Vec<u8>)> {
         .into()
 }
 
-/// A log, which is read or found to be damaged. The first byte selects the log, of events or of
-/// changes, and if it is odd, the checksums are made to fit.
+/// Reads a log or finds it damaged. The first byte selects the log of events or of changes. If the
+/// byte is odd, the checksums are made to match.
 pub fn logs(data: &[u8]) {
     let (kind, bytes) = choice(data);
     let held = index().lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,4 +1,4 @@
-//! Searches: an untrusted request is answered, or refused with a reason.
+//! Fuzzes searches: an untrusted request is answered, or refused with a reason.
 
 use std::sync::OnceLock;
 use std::sync::mpsc::{SyncSender, sync_channel};
@@ -34,7 +34,7 @@ pub fn filter(data: &[u8]) {
         let work = move || {
             for (filter, done) in taken {
                 filtered(filter);
-                // The caller waits for this.
+                // The caller waits for this thread.
                 let _ = done.send(());
             }
         };

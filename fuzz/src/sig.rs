@@ -1,4 +1,4 @@
-//! `.sig` files: a file that opens is read without a panic, and in a file that `check` finds sound,
+//! Fuzzes `.sig` files: a file that opens is read without a panic, and if `check` accepts a file,
 //! the reader made from the document alone finds the same content.
 
 use std::collections::BTreeSet;
@@ -18,7 +18,7 @@ const PAGE_BYTES: usize = 4096;
 const SECTIONS: usize = 8;
 const FILTER: usize = 2;
 
-/// Sound segments of several shapes.
+/// Valid segments of several shapes.
 pub fn segments() -> Vec<(String, Vec<u8>)> {
     let written_with = |key_bits, signatures, documents: &[(u32, Vec<Fingerprint>)]| {
         let mut builder = SegmentBuilder::new();
@@ -39,7 +39,7 @@ pub fn segments() -> Vec<(String, Vec<u8>)> {
             .collect()
     };
     let few = [(9, signed(&[5, 1 << 39, 5])), (0, signed(&[])), (40, signed(&[5, 6, 7, 8]))];
-    // Lists of each encoding, and several blocks.
+    // Enough documents for lists in each encoding and for several blocks.
     let many: Vec<_> = (0..300u64)
         .map(|doc| (20, signed(&[1, 2 + doc % 2, 10 + doc % 90, mix64(doc) >> 24])))
         .collect();
@@ -55,21 +55,21 @@ pub fn segments() -> Vec<(String, Vec<u8>)> {
     ]
 }
 
-/// A `.sig` file as it comes.
+/// Reads a `.sig` file exactly as given.
 pub fn sig(data: &[u8]) {
     read(data);
 }
 
-/// A `.sig` file forged with checksums that fit: sections of lengths that add
-/// up, checksums of pages, of the checksums, and of the footer.
+/// Reads a forged `.sig` file with matching checksums: section lengths that add up, and checksums
+/// of pages, of the checksums, and of the footer.
 pub fn sig_forged(data: &[u8]) {
     if let Some(bytes) = forge(data) {
         read(&bytes);
     }
 }
 
-/// The file in `data` with recomputed checksums. Sections that do not fill the file, because bytes
-/// were put in or left out, are made to.
+/// Returns the file in `data` with recomputed checksums. Sections that do not fill the file,
+/// because bytes were inserted or removed, are stretched to fill it.
 fn forge(data: &[u8]) -> Option<Vec<u8>> {
     let content = data.len().checked_sub(HEADER_BYTES + FOOTER_BYTES)?;
     let (head, footer) = data.split_at(HEADER_BYTES + content);
@@ -116,8 +116,8 @@ fn forge(data: &[u8]) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// The length that the filter must have, from byte `at` of the file on: of any other nothing is
-/// read.
+/// Returns the length that the filter must have, from byte `at` of the file on. With a different
+/// length nothing is read.
 fn filter_bytes(at: usize, terms: u64) -> u64 {
     let padding = (at.next_multiple_of(64) - at) as u64;
     padding + 64 * (terms / 16_384 * 192 + (terms % 16_384 * 6).div_ceil(512))
@@ -142,7 +142,7 @@ fn read(bytes: &[u8]) {
     }
 }
 
-/// The segment written again, as a compaction does that removes no document.
+/// Writes the segment again, like a compaction that removes no document.
 fn merged(reader: &SegmentReader) -> cento::Result<Vec<u8>> {
     if reader.header().documents > 10_000 {
         return Err(cento::Error::Cancelled);
@@ -151,7 +151,7 @@ fn merged(reader: &SegmentReader) -> cento::Result<Vec<u8>> {
     Ok(merge(&[source], *reader.header(), Vec::new(), &MergeOptions::default())?.1)
 }
 
-/// Reads everything that a search may read.
+/// Reads everything that any search may read.
 fn walk(reader: &SegmentReader) -> Result<(), Corruption> {
     let mut terms = Vec::new();
     let mut outcome = Ok(());
@@ -163,7 +163,7 @@ fn walk(reader: &SegmentReader) -> Result<(), Corruption> {
     for block in 0..reader.blocks() {
         note(reader.terms_of_block(block, &mut terms));
     }
-    // Keys that are there, and their neighbors; of a forged file they need not ascend.
+    // Present keys and their neighbors. The keys of a forged file need not ascend.
     let near = |&(key, _): &(u64, u32)| [key.wrapping_sub(1), key, key.wrapping_add(1)];
     let keys: BTreeSet<u64> = terms.iter().flat_map(near).chain([0, u64::MAX]).collect();
     let keys: Vec<u64> = keys.into_iter().collect();
@@ -206,7 +206,7 @@ fn walk(reader: &SegmentReader) -> Result<(), Corruption> {
     outcome
 }
 
-/// Both readers say the same of a sound file.
+/// Asserts that the two readers agree about a valid file.
 fn compare(reader: &SegmentReader, naive: &Naive) {
     assert_eq!(reader.header().key_bits, naive.key_bits);
     assert_eq!(reader.counts().terms, naive.terms.len() as u64);

@@ -1,5 +1,5 @@
-//! Files: their texts come out bounded, or they are refused; JSON lines come out the same
-//! whole and in chunks, and the content of a page is a part of all its text.
+//! Fuzzes files: texts come out bounded, or the file is refused. JSON lines come out the same whole
+//! and in chunks, and the content of a page is a part of all its text.
 
 use std::cell::RefCell;
 use std::fs;
@@ -17,7 +17,7 @@ const RECORD_BYTES_MAX: usize = 1 << 10;
 /// The size of the chunks that lines are read in.
 const CHUNK_BYTES: usize = 256 << 10;
 
-/// Much more than a record may have.
+/// Bytes far beyond the maximum of a record.
 const LONG_LINE_BYTES: usize = 16 << 10;
 
 fn options() -> SourceOptions {
@@ -40,10 +40,10 @@ fn read(name: &str, bytes: &[u8]) -> Vec<ReadChunk> {
     read
 }
 
-/// A document or the reason for its refusal, without the path.
+/// A document, or the reason for its refusal without the path.
 type Record = Result<Document, String>;
 
-/// JSON lines, at the start of a file, or so far down that its chunks end within them.
+/// Reads JSON lines at the start of a file, or so far down that a chunk ends within the lines.
 pub fn jsonl(data: &[u8]) {
     let (first, rest) = choice(data);
     let (second, lines) = choice(rest);
@@ -71,12 +71,12 @@ pub fn jsonl(data: &[u8]) {
     for chunk in read("f.jsonl", &all) {
         match chunk {
             Ok(chunk) => chunked.extend(chunk.documents(&options()).map(without_path)),
-            // Such as a file without a character that is seen, or one that begins as an image.
+            // For example, a file without a visible character, or one that begins like an image.
             Err(ReadError::LeftOut { .. }) => is_left_out = true,
             Err(error) => chunked.push(Err(pathless(&error.to_string()))),
         }
     }
-    // A file may be in another encoding, which is seen by all of it.
+    // A file may be in a different encoding, which only the whole file reveals.
     if is_left_out || std::str::from_utf8(&all).is_err() || all.contains(&0) || all.contains(&0x1b)
     {
         return;
@@ -156,7 +156,7 @@ pub fn examples() -> Vec<(String, Vec<u8>)> {
     cento_source::formats().iter().flat_map(of_format).collect()
 }
 
-/// The longest file or record of a form.
+/// Maximum bytes of a file or record of a form.
 const FORM_BYTES_MAX: usize = 64 << 10;
 
 /// The texts of a file, with the ids of its documents, and the reasons for refusals.
@@ -186,7 +186,7 @@ pub fn forms(data: &[u8]) {
             Ok((id, text)) => {
                 assert!(!id.is_empty() && id.len() <= ID_BYTES_MAX, "{id}");
                 assert!(!id.contains(char::is_control), "{id:?}");
-                // A byte of another encoding becomes three at most.
+                // A byte of any encoding becomes at most three bytes.
                 assert!(text.len() <= 3 * FORM_BYTES_MAX, "{} bytes", text.len());
             }
             Err(why) => assert!(!why.is_empty()),

@@ -1,5 +1,5 @@
-//! Texts: tokens stand where they say, in order, whatever the text and the analyzer; signatures
-//! are of these tokens; bytes in any encoding become a text.
+//! Fuzzes texts: tokens are where their ranges say, in order, for any text and analyzer. Signatures
+//! belong to these tokens, and bytes in any encoding become a text.
 
 use std::sync::{LazyLock, OnceLock};
 
@@ -14,7 +14,7 @@ use super::{chosen, one_of, specs};
 /// Specifications of every analyzer that this build has.
 static ANALYZERS: LazyLock<Vec<String>> = LazyLock::new(|| {
     let built = text::analyzer::families().iter().filter(|family| {
-        // `code` has a target of its own.
+        // `code` has its own target.
         family.name != "code" && family.name.parse::<Analyzer>().is_ok()
     });
     let of_family = |family: &&text::Family| {
@@ -45,13 +45,13 @@ pub fn of_all() -> Vec<Vec<u8>> {
     analyzers.chain(SCHEMES.iter().map(|scheme| of("words", scheme))).collect()
 }
 
-/// The text of an input.
+/// Converts an input to a text.
 pub fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// The tokens that an analyzer makes of a text. They must be the same at every call, and lie
-/// within the text, on characters, in order.
+/// Returns the tokens that an analyzer makes of a text. They must be the same at every call, and
+/// lie within the text, on characters, in order.
 pub fn analyzed(analyzer: &Analyzer, text: &str) -> Tokens {
     let (mut tokens, mut again) = (Tokens::default(), Tokens::default());
     again.hashes.push(1);
@@ -83,7 +83,7 @@ pub fn assert_signed(scheme: &Scheme, tokens: u32, signature: &[Fingerprint]) {
     }
 }
 
-/// A text, by an analyzer and a scheme that its first two lines choose.
+/// Signs a text by the analyzer and the scheme in its first two lines.
 pub fn tokens(data: &[u8]) {
     let is_one = |spec: &str| spec.parse::<Analyzer>().ok().map(|_| spec.to_owned());
     let (analyzer, rest) = chosen(data, is_one, &ANALYZERS);
@@ -167,7 +167,7 @@ pub fn sign(scheme: &Scheme, tokens: &Tokens) {
     assert_signed(scheme, tokens.hashes.len() as u32, &signature);
 }
 
-/// A page; the words between its tags are taken.
+/// Analyzes a page. Only the words between tags count.
 pub fn markup(data: &[u8]) {
     static PARSED: OnceLock<[Analyzer; 3]> = OnceLock::new();
     let [bare, with_tags, all] = PARSED.get_or_init(|| {
@@ -184,7 +184,7 @@ pub fn markup(data: &[u8]) {
     if !text.contains(['<', '&']) {
         assert_eq!(stripped, analyzed(with_tags, &text), "a text without markup is left alone");
     }
-    // A word that the text has unchanged has its own hash.
+    // An unchanged word of the text keeps its hash.
     for (hash, span) in stripped.hashes.iter().zip(&stripped.spans) {
         let written = &text[span.start as usize..span.end as usize];
         let is_plain =
@@ -209,10 +209,10 @@ const LABELS: [&str; 10] = [
     "no such thing",
 ];
 
-/// The name of no encoding.
+/// A name that no encoding has.
 const UNDECLARED: &str = "undeclared";
 
-/// Bytes in some encoding, declared or not.
+/// Decodes bytes in some encoding, declared or not.
 pub fn charset(data: &[u8]) {
     let (label, bytes) = chosen(data, one_of(&LABELS), &LABELS);
     let declared = (label != UNDECLARED).then_some(label);

@@ -1,4 +1,4 @@
-//! The file of the documents that an index refuses.
+//! Fuzzes the file of documents that an index refuses.
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -50,7 +50,7 @@ fn withdrawn() -> &'static Withdrawn {
     })
 }
 
-/// Files that are right.
+/// Valid files, as a start for the fuzzer.
 pub fn files() -> Vec<(String, Vec<u8>)> {
     vec![("one".into(), withdrawn().lines.clone())]
 }

@@ -104,7 +104,7 @@ impl Answers {
         self.refused.iter().map(|each| (each.number, each.reason.as_str())).collect()
     }
 
-    /// Returns the hits of each as a table, with the number of the answer.
+    /// Returns the hits of all answers as a table, with the number of the answer.
     fn table(&self) -> PyResult<Table> {
         Table::of_answers(self.found.iter().map(|found| found.in_units()), self.as_bytes)
     }
@@ -124,7 +124,7 @@ impl Answers {
     }
 }
 
-/// The result of one of them.
+/// The result of a single search.
 #[pyclass(frozen, module = "cento._native")]
 pub struct Answer {
     found: Arc<SearchAnswer>,
@@ -184,7 +184,7 @@ impl Answer {
         to_json(&self.found.answer)
     }
 
-    /// Returns the answer as a page of HTML; `None` if it has no passages.
+    /// Returns the answer as a page of HTML, or `None` without passages.
     fn page(&self, py: Python<'_>) -> PyResult<Option<String>> {
         html::page(py, self.found.asked.as_deref(), &self.found.answer)
     }

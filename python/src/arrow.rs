@@ -42,7 +42,7 @@ pub struct Columns {
 pub enum Meta {
     /// In one struct column.
     Object(String),
-    /// In one column, if there is one of that name and it is of structs.
+    /// In the column of this name, if it exists and holds structs.
     Perhaps(String),
     /// In these columns, under their names.
     Columns(Vec<String>),
@@ -51,7 +51,7 @@ pub enum Meta {
 /// Some rows of a table.
 pub struct Rows {
     batch: RecordBatch,
-    /// All rows of the incoming batch, if these are its first ones.
+    /// The whole incoming batch, if these rows are the start of the batch.
     whole: Option<RecordBatch>,
     /// The number of the first row.
     first: u64,
@@ -97,7 +97,7 @@ impl Tables {
         })
     }
 
-    /// Goes on with this value, if it is of Arrow.
+    /// Continues with this value, if it gives Arrow data.
     fn open(&mut self, value: &Bound<'_, PyAny>) -> PyResult<bool> {
         if value.hasattr("__arrow_c_stream__")? {
             let reader = value.extract::<PyRecordBatchReader>();
@@ -113,7 +113,7 @@ impl Tables {
         Ok(true)
     }
 
-    /// Opens the next table that is not open yet; `false` at the end.
+    /// Opens the next table, or returns `false` at the end.
     fn advance(&mut self, py: Python<'_>) -> PyResult<bool> {
         if self.reader.is_some() {
             return Ok(true);
@@ -127,7 +127,7 @@ impl Tables {
         }
     }
 
-    /// Returns the next rows; `None` at the end.
+    /// Returns the next rows, or `None` at the end.
     pub fn next(&mut self, py: Python<'_>) -> PyResult<Option<Rows>> {
         loop {
             if let Some((batch, is_begun)) = self.current.take()
@@ -136,7 +136,7 @@ impl Tables {
                 return Ok(Some(self.cut(&batch, is_begun)?));
             }
             if let Some(reader) = &mut self.reader {
-                // The reader takes the GIL itself if it needs it.
+                // A reader that needs the GIL takes it itself.
                 match py.detach(|| reader.next()) {
                     Some(batch) => self.current = Some((batch.map_err(failed)?, false)),
                     None => self.reader = None,
@@ -205,7 +205,7 @@ impl Rows {
         &self.batch
     }
 
-    /// Returns all rows of the incoming batch, if these are the first of it.
+    /// Returns the whole incoming batch, if these rows are the start of the batch.
     pub fn take_whole(&mut self) -> Option<RecordBatch> {
         self.whole.take()
     }
@@ -344,7 +344,7 @@ fn json_of(array: &ArrayRef, row: usize, place: &dyn Fn() -> String) -> Result<V
         let number = Number::from_f64(float).map(Value::Number);
         number.ok_or_else(|| Error::input(place(), format!("{float} is no number of JSON")))
     };
-    // The shortest number that is this one with 32 bits.
+    // The shortest decimal that rounds to the same 32-bit number.
     let short = |value: f32| float(value.to_string().parse().unwrap_or(value.into()));
     let shown = || {
         ArrayFormatter::try_new(array, &FormatOptions::default())

@@ -1,4 +1,4 @@
-//! The documents of the rows of a table: a text each, or parts.
+//! The contents of the rows of a table: a text or parts for each row.
 
 use arrow_array::RecordBatch;
 use cento::{Document, Result};
@@ -7,7 +7,7 @@ use crate::convert::PARTS;
 use crate::parts::PartColumn;
 use crate::strings::{StringColumn, column};
 
-/// The texts of the rows, and the parts of those without one.
+/// The columns of texts and of parts. Parts count in rows without a text.
 pub struct Contents<'a> {
     text: &'a str,
     texts: Option<StringColumn>,
@@ -17,8 +17,7 @@ pub struct Contents<'a> {
 impl Contents<'_> {
     /// Reads the column `text`, which tables of parts may lack.
     ///
-    /// # Errors
-    /// When there is neither of them, or it is of another type.
+    /// When neither column exists, or a column has the wrong type.
     pub fn of<'a>(batch: &RecordBatch, text: &'a str) -> Result<Contents<'a>> {
         let parts = batch.column_by_name(PARTS).map(|_| PartColumn::new(column(batch, PARTS)?));
         let parts = parts.transpose()?.flatten();

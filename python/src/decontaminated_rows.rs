@@ -23,14 +23,14 @@ const ANNOTATION: &str = "decontaminate";
 /// The treatment of rows with questions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum RowTreatment {
-    /// They are left out.
+    /// Rows with questions are dropped.
     Drop,
     /// The passages with questions are cut out, and rows with fewer words left are left out.
     Cut {
         /// The least number of words.
         min_left: usize,
     },
-    /// They stay, and all rows have a verdict.
+    /// Rows with questions stay, and every row gets a verdict.
     Annotate,
 }
 
@@ -46,13 +46,13 @@ struct DecontaminatedRows {
     refused: Mutex<RefusedRows>,
 }
 
-/// The findings in a row, and its rest.
+/// The findings in a row, and the remaining text.
 #[derive(Debug, Clone, Default)]
 struct RowVerdict {
     findings: Vec<Finding>,
     /// The rest of the text, and of its parts, if passages were cut out and enough is left.
     rest: Option<(String, Vec<String>)>,
-    /// Why it is no document.
+    /// The reason why the row is no document.
     refusal: Option<Refusal>,
 }
 
@@ -131,7 +131,7 @@ impl RowSource for DecontaminatedRows {
 }
 
 impl DecontaminatedRows {
-    /// Returns those of the rows that stay.
+    /// Returns the rows that stay.
     fn examined(&self, py: Python<'_>, rows: &Rows) -> PyResult<RecordBatch> {
         let questions = &self.benchmarks.get().questions;
         let (verdicts, batch) = run::long(py, |stop| {
@@ -224,7 +224,7 @@ fn annotation(questions: &Questions, verdicts: &[RowVerdict], skips: bool) -> Ar
         (None, true) => "clean",
         (None, false) => "contaminated",
     };
-    // Of equal shares the first.
+    // The first of equal shares.
     let best = |of: &RowVerdict| {
         let best = of.findings.iter().rev().max_by(|a, b| a.share.total_cmp(&b.share));
         best.map(|finding| (finding.share, &questions.questions()[finding.question]))

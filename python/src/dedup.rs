@@ -1,8 +1,8 @@
 //! Deduplication of the documents of an iterator.
 //!
-//! One thread owns the run, which decides a batch at a time; the Python thread feeds it from the
-//! iterator and returns each item with its verdict, in order, once the verdict is there. Rows of
-//! Arrow data come back as batches of the kept rows ([`stream`](crate::stream)).
+//! One thread owns the run, which decides a batch at a time. The Python thread feeds the run from
+//! the iterator and returns each item with its verdict, in order, once the verdict is there. Rows
+//! of Arrow data come back as batches of the kept rows ([`stream`](crate::stream)).
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -35,15 +35,15 @@ use crate::writer::{ends_at_once, entry_of};
 
 /// The decision on a document.
 pub struct DocumentDecision {
-    /// The id; for a refused item its place.
+    /// The id of the document, or the place of a refused item.
     id: String,
-    /// The verdict with offsets in bytes; or the reason why the item is not a document.
+    /// The verdict with offsets in bytes, or the reason why the item is not a document.
     pub verdict: Result<Verdict, Refusal>,
     /// The verdict with offsets in the requested unit, if it has any offsets.
     shown: Option<Verdict>,
     /// The kept text, if passages were cut out.
     pub text: Option<String>,
-    /// The texts of its parts, if it has any.
+    /// The kept texts of its parts, if it has any.
     pub parts: Vec<String>,
 }
 
@@ -104,7 +104,7 @@ impl DocumentDecision {
     }
 }
 
-/// A run over an iterator.
+/// A deduplication of the items of an iterator.
 #[pyclass(frozen, module = "cento._native")]
 pub struct Dedup {
     run: Mutex<DeduperRun>,
@@ -118,7 +118,7 @@ enum DedupInput {
     Tables(Tables),
 }
 
-/// A batch of Arrow data that waits for its verdicts.
+/// A batch of Arrow data, waiting for its verdicts.
 struct PendingBatch {
     batch: RecordBatch,
     decided: Vec<DocumentDecision>,
@@ -137,7 +137,7 @@ struct DeduperRun {
     verdicts: Receiver<DocumentDecision>,
     /// Items of Python without a verdict, in order.
     waiting: VecDeque<Py<PyAny>>,
-    /// Batches without all of their verdicts, in order.
+    /// Batches that still lack verdicts, in order.
     batches: VecDeque<PendingBatch>,
     /// The exception of the iterator, raised after the verdicts of the items before it.
     raised: Option<PyErr>,
@@ -256,7 +256,7 @@ impl Dedup {
                 check_settings(&index, preset, scheme, analyzer, (store_text, None, None))?;
                 return Ok((index, against, temporary));
             }
-            // A key does not protect them.
+            // The key does not protect these values.
             let keeps_text = index.is_some() && key.is_none();
             let store_text = store_text.unwrap_or(keeps_text || dedup.cut_passages.is_some());
             let config = match against.first().map(|first| first.snapshot().config()) {
@@ -284,7 +284,7 @@ impl Dedup {
             wait: wait.map_or(Duration::ZERO, seconds_of),
         };
         let pipeline = Pipeline::start(&index, threads, None, skips, move |results| {
-            // Removed at the end of the run.
+            // The directory is removed at the end of the run.
             let _temporary = temporary;
             settings.run(results, &sender)
         });
@@ -300,7 +300,7 @@ impl Dedup {
         Ok(Dedup { run: Mutex::new(run) })
     }
 
-    /// Returns the next item with its verdict; `None` at the end.
+    /// Returns the next item with its verdict, or `None` at the end.
     fn read(&self, py: Python<'_>) -> PyResult<Option<(Py<PyAny>, DecisionRow)>> {
         let mut run = self.alone()?;
         let Some(decided) = run.next(py)? else { return Ok(None) };
@@ -309,10 +309,10 @@ impl Dedup {
         Ok(Some((item, decided.said()?)))
     }
 
-    /// Ends the run and drops everything that has not been committed. Waits only briefly unless
-    /// `is_patient` is set.
+    /// Ends the run and drops everything uncommitted, waiting only briefly unless `is_patient` is
+    /// set.
     pub fn close(&self, py: Python<'_>, is_patient: bool) {
-        // Another thread that reads has the run, and ends it with its own.
+        // A reading thread has the run, and ends it together with its own work.
         let pipeline = self.run.try_lock().ok().and_then(|mut run| run.pipeline.take());
         if let Some(pipeline) = pipeline {
             pipeline.abort(py, is_patient);
@@ -322,11 +322,11 @@ impl Dedup {
 
 /// How long to wait for a lock.
 fn seconds_of(seconds: f64) -> Duration {
-    // A hundred years are for ever.
+    // A hundred years mean no limit.
     Duration::try_from_secs_f64(seconds.clamp(0.0, 3.2e9)).unwrap_or_default()
 }
 
-/// What a run is about.
+/// The inputs and options of a run.
 struct RunSettings {
     index: Index,
     against: Vec<Searcher>,
@@ -341,14 +341,14 @@ struct RunSettings {
 }
 
 impl RunSettings {
-    /// Decides upon all documents, and sends the decisions in the order of the items.
+    /// Decides about all documents and sends the decisions in the order of the items.
     fn run(&self, results: Results, sender: &Sender<DocumentDecision>) -> cento::Result<()> {
         let stop = results.stop();
-        // Refusals whose turn has not come.
+        // Refusals of items after the next decision.
         let refused = RefCell::new(VecDeque::new());
         let numbers_all = self.dedup.prefer.is_some();
         let records = results.map(|made| record(made?, numbers_all, &refused));
-        // Decisions come in the order of preference, and are given in that of the items.
+        // Decisions come in the order of preference, but are returned in the order of the items.
         let mut decisions = Vec::new();
         let mut own = None;
         let index = self.index.clone().with_lock_wait(LockWait::new(self.wait, stop));
@@ -377,8 +377,8 @@ impl RunSettings {
         Ok(())
     }
 
-    /// Prepares a run over these records. It takes the lock before the first one, unless it has to
-    /// know all of them first.
+    /// Prepares a run over these records. The run takes the lock before the first record, unless it
+    /// has to know all records first.
     fn begin<R: Iterator<Item = cento::Result<Record>>>(
         &self,
         index: &Index,
@@ -402,7 +402,7 @@ fn record(
 ) -> cento::Result<Record> {
     let (number, mut signed) = match made {
         SignOutcome::Signed(number, signed) => (number, signed),
-        // The item of the same number may be another document tomorrow.
+        // A later run may have a different document under the same number.
         SignOutcome::Numbered(number, mut signed) => {
             signed.document.id_source = IdSource::STREAM;
             (number, signed)
@@ -434,7 +434,7 @@ impl Dedup {
         }
     }
 
-    /// Returns the columns of the incoming Arrow data; `None` if there is no batch.
+    /// Returns the columns of the incoming Arrow data, or `None` if there is no batch.
     pub fn schema(&self, py: Python<'_>) -> PyResult<Option<SchemaRef>> {
         match &mut self.alone()?.input {
             DedupInput::Tables(tables) => tables.schema(py),
@@ -450,7 +450,7 @@ impl Dedup {
         })
     }
 
-    /// Returns the next incoming batch, with a verdict on each row; `None` at the end.
+    /// Returns the next incoming batch with a verdict for each row, or `None` at the end.
     pub fn batch(&self, py: Python<'_>) -> PyResult<Option<(RecordBatch, Vec<DocumentDecision>)>> {
         let mut run = self.alone()?;
         loop {
@@ -475,7 +475,7 @@ impl Drop for Dedup {
 }
 
 impl DeduperRun {
-    /// Returns the next verdict; `None` at the end.
+    /// Returns the next verdict, or `None` at the end.
     fn next(&mut self, py: Python<'_>) -> PyResult<Option<DocumentDecision>> {
         loop {
             if let Ok(decided) = self.verdicts.try_recv() {
@@ -496,7 +496,7 @@ impl DeduperRun {
         }
     }
 
-    /// Hands the next batch over.
+    /// Hands the next batch to the run.
     fn feed(&mut self, py: Python<'_>) -> PyResult<()> {
         py.check_signals()?;
         let (batch, raised) = match &mut self.input {
@@ -546,11 +546,11 @@ impl DeduperRun {
         raised.map_or(Ok(()), Err)
     }
 
-    /// Waits for the end of the run.
+    /// Waits until the run has ended.
     fn end(&mut self, py: Python<'_>) -> PyResult<()> {
         let Some(pipeline) = self.pipeline.take() else { return Ok(()) };
         match &self.raised {
-            // Verdicts already reached are returned; nothing more is committed.
+            // Verdicts already reached are returned, but nothing more is committed.
             Some(raised) => pipeline.abort(py, !ends_at_once(py, raised)),
             None => {
                 if let Err(error) = pipeline.end(py) {

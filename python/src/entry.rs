@@ -1,11 +1,11 @@
-//! Documents as Python gives them, each with its number.
+//! Documents from Python, each numbered by its place in the input.
 
 use cento::{Document, Error, Result};
 
-/// A batch is handed over when its text has about this number of bytes.
+/// Bytes of text at which a batch is handed over, about.
 pub const BATCH_BYTES: usize = 256 << 10;
 
-/// A batch is handed over when it has this number of documents.
+/// Documents at which a batch is handed over.
 pub const BATCH_DOCUMENTS: usize = 512;
 
 /// An item or a row that is not a document.
@@ -18,8 +18,8 @@ pub struct Refusal {
 }
 
 impl Refusal {
-    /// Makes the refusal of the item or row with this number; returns an error that is not about it
-    /// alone.
+    /// Makes the refusal of an item or row. Returns an error if the problem does not concern this
+    /// item alone.
     pub fn of(number: u64, error: Error) -> Result<Refusal> {
         let reason = match error {
             Error::Cancelled => return Err(Error::Cancelled),

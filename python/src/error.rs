@@ -42,8 +42,7 @@ fn exception(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
     Ok(PyErr::from_value(made))
 }
 
-/// Returns the message: the one of the library, unless it speaks of another process that is this
-/// one.
+/// Returns the library's message, unless it blames a different process for a lock of this process.
 fn message(error: &Error) -> String {
     match error {
         Error::Locked { path } if OwnWriter::is_at(path) => format!(

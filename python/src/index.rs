@@ -1,4 +1,4 @@
-//! An index, as one commit has it.
+//! The class of an index, which shows a single commit.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -63,7 +63,7 @@ impl Index {
             let key = key_file.map(KeyFile::read).transpose()?;
             let index = if create && !cento::Index::exists(&path) {
                 let (scheme, analyzer) = (scheme.as_deref(), analyzer.as_deref());
-                // A key does not protect them.
+                // The key does not protect these values.
                 let store_text = store_text.unwrap_or(key.is_none());
                 let config = config(preset, scheme, analyzer, store_text, max_df, frequencies)?;
                 let config = match store_signatures {
@@ -125,7 +125,7 @@ impl Index {
         run::short(py, || Ok(self.open.searcher()?.snapshot().find(&id)?.is_some()))
     }
 
-    /// Returns a stored document; `None` if it is missing.
+    /// Returns a stored document, or `None` if the id is missing.
     fn document(&self, py: Python<'_>, id: &Bound<'_, PyAny>) -> PyResult<Option<DocumentTuple>> {
         let id = id_of(id, "the id")?;
         let found = run::short(py, || {
@@ -136,12 +136,12 @@ impl Index {
         Ok(found.map(listing::values_of).transpose().map_err(Failure)?)
     }
 
-    /// Starts to read the documents that pass a filter, or all, in stored order.
+    /// Starts to read the documents that pass a filter, or all documents, in stored order.
     fn documents(&self, py: Python<'_>, filter: Option<String>) -> PyResult<Documents> {
         listing::documents(py, &self.open, filter)
     }
 
-    /// Makes a stream of Arrow data of them.
+    /// Makes an Arrow stream of the documents that pass a filter.
     fn rows(&self, py: Python<'_>, filter: Option<String>) -> PyResult<Stream> {
         listing::rows(py, &self.open, filter)
     }
@@ -166,18 +166,18 @@ impl Index {
         to_json(&stats)
     }
 
-    /// Returns the number of segments, that of damaged ones, the problem at each damaged place, and
-    /// the files of no commit.
+    /// Returns the numbers of segments and of damaged segments, the problem at each damaged place,
+    /// and the files that no commit uses.
     fn check(&self, py: Python<'_>) -> PyResult<(usize, usize, Vec<Problem>, Vec<String>)> {
-        // The library reads on to the end of it; only the waiting ends at a signal.
+        // A signal ends only the waiting. The library reads on to the end.
         let report = apart(py, self.open.index().map_err(Failure)?, |index| index.check())?;
         let problems = report.problems.into_iter();
         let problems = problems.map(|p| (p.file, p.section.to_owned(), p.offset, p.what));
         Ok((report.segments, report.damaged, problems.collect(), report.unlisted))
     }
 
-    /// Returns the numbers of segments before and after, and that of deleted documents removed for
-    /// good.
+    /// Returns the numbers of segments before and after, and the number of deleted documents
+    /// removed for good.
     fn compact(&self, py: Python<'_>, segments: usize) -> PyResult<(usize, usize, u64)> {
         let (done, snapshot) = apart(py, self.open.index().map_err(Failure)?, move |index| {
             let done = index.compact(segments)?;
@@ -226,7 +226,7 @@ impl Index {
         Ok((to_json(&withdrawal)?, again))
     }
 
-    /// Returns the withdrawals as JSON, one each.
+    /// Returns each withdrawal as JSON.
     fn withdrawals(&self, py: Python<'_>) -> PyResult<Vec<String>> {
         let index = self.open.index().map_err(Failure)?;
         let all = run::short(py, || index.withdrawals())?;
@@ -289,12 +289,12 @@ impl Index {
         pairs::start(py, &self.open, against, as_bytes, options)
     }
 
-    /// Returns the clusters as JSON, one each.
+    /// Returns each cluster as JSON.
     fn clusters(&self, py: Python<'_>, options: &Bound<'_, PyDict>) -> PyResult<Vec<String>> {
         pairs::clusters(py, &self.open, options)
     }
 
-    /// Returns families of passages as JSON, one each, and numbers of the search.
+    /// Returns each family of passages as JSON, and numbers about the search.
     fn families(
         &self,
         py: Python<'_>,
@@ -304,7 +304,7 @@ impl Index {
         families::of_passages(py, &self.open, as_bytes, options)
     }
 
-    /// Returns versions of documents as JSON, one each, and their numbers.
+    /// Returns each version as JSON, and numbers about all versions.
     fn lineage(
         &self,
         py: Python<'_>,
@@ -341,7 +341,7 @@ impl Index {
         watch::events(py, &self.open, after, watch, limit)
     }
 
-    /// Returns the passages that this share of the documents have, each as JSON.
+    /// Returns the passages that this share of the documents has, each as JSON.
     fn repeated_passages(&self, py: Python<'_>, min_share: f64) -> PyResult<Vec<String>> {
         let share = cento::BoilerplateShare::new(min_share).map_err(Failure)?;
         let threads = cento::available_threads();
@@ -357,8 +357,8 @@ impl Index {
     }
 }
 
-/// Does work that the library cannot end early on a thread that is left behind at a signal; a
-/// change of an index is done whole or not at all.
+/// Does work that the library cannot end early. A signal leaves the thread behind, which is safe
+/// because a change of an index is done whole or not at all.
 fn apart<T: Send + 'static>(
     py: Python<'_>,
     index: cento::Index,

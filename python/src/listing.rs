@@ -1,7 +1,7 @@
-//! The documents of an index, while they are read.
+//! Lists the documents of an index as a stream.
 //!
-//! A thread reads them in the order of storage, a batch at a time, and waits while two batches
-//! have no taker: the memory does not depend on the number of documents.
+//! A thread reads the documents in stored order, a batch at a time, and waits while two batches are
+//! not taken. So the memory does not depend on the number of documents.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -27,14 +27,14 @@ const WAITING: usize = 2;
 struct ListingThread<T> {
     stop: Stop,
     batches: Receiver<cento::Result<Vec<T>>>,
-    /// The first batch, which came before the call ended: a filter that cannot be used is refused
-    /// by the call that it was given to.
+    /// The first batch, read before the call returned, so that the call itself refuses an unusable
+    /// filter.
     first: Mutex<Option<Vec<T>>>,
 }
 
 impl<T: Send + 'static> ListingThread<T> {
-    /// Starts to read the documents that pass `filter`, or all. `each` reads one of them, and
-    /// counts its bytes.
+    /// Starts to read the documents that pass `filter`, or all documents. `each` reads a document
+    /// and counts its bytes.
     fn start(
         py: Python<'_>,
         index: &OpenIndex,
@@ -77,7 +77,7 @@ impl<T> Drop for ListingThread<T> {
     }
 }
 
-/// Gives `send` the documents of an index in batches.
+/// Passes the documents of an index to `send`, in batches.
 fn list<T>(
     searcher: &Searcher,
     filter: Option<&str>,
@@ -164,8 +164,8 @@ impl Ids {
     }
 }
 
-/// A document as a row: its values, the number of its tokens and when it was added, in
-/// microseconds since 1970.
+/// A document as a row: its values, its number of tokens, and the time of addition, in microseconds
+/// since 1970.
 struct ListingRow {
     values: DocumentTuple,
     tokens: u32,
@@ -178,7 +178,7 @@ struct StoredRows {
     schema: SchemaRef,
 }
 
-/// Makes a stream of the documents that pass a filter, or of all.
+/// Makes a stream of the documents that pass a filter, or of all documents.
 pub fn rows(py: Python<'_>, index: &OpenIndex, filter: Option<String>) -> PyResult<Stream> {
     let listing = ListingThread::start(py, index, filter, |snapshot, address| {
         let values = values_of(snapshot.document(address)?)?;
@@ -226,7 +226,7 @@ impl RowSource for StoredRows {
     }
 }
 
-/// Makes the columns of rows. A document with parts has them in the place of its text.
+/// Makes the columns of rows. A document with parts has no text of its own.
 fn columns(rows: &[ListingRow]) -> Vec<ArrayRef> {
     let text = |row: &ListingRow| row.values.1.clone().filter(|_| row.values.3.is_empty());
     let part = StructBuilder::from_fields(members(), 0);

@@ -7,7 +7,7 @@ use cento_report::PartedText;
 pub struct CodePoints<'a> {
     text: &'a str,
     is_ascii: bool,
-    /// The last byte that was requested, and its code point.
+    /// The last requested byte and its code point, from which counting continues.
     last: (usize, usize),
 }
 

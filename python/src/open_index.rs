@@ -1,4 +1,4 @@
-//! An index that is open in this process, also after a fork.
+//! Keeps an index open in this process, also after a fork.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -9,7 +9,7 @@ use cento::{Key, Searcher, Snapshot};
 pub struct OpenIndex {
     path: PathBuf,
     key: Option<KeyFile>,
-    /// Locked no longer than it takes to copy: a fork may come at any time.
+    /// Locked only to copy the value, because a fork may come at any time.
     open: Mutex<OpenedIndex>,
 }
 
@@ -27,16 +27,16 @@ impl KeyFile {
 }
 
 struct OpenedIndex {
-    /// The process that opened it.
+    /// The id of the process that opened the index.
     process: u32,
     index: cento::Index,
-    /// A searcher over the commit that it shows; `None` while that cannot be read.
+    /// A searcher over the shown commit, or `None` while the commit cannot be read.
     searcher: Option<Searcher>,
 }
 
 impl OpenedIndex {
-    /// Shows the last commit. An index with a damaged file opens, so that `check` can name the
-    /// file; whatever needs the commit tries again, and says why it cannot be read.
+    /// Shows the last commit. An index with a damaged file still opens, so that `check` can report
+    /// the file. Calls that need the commit try again, and say why it cannot be read.
     fn new(index: cento::Index) -> OpenedIndex {
         let searcher = index.snapshot().ok().map(Searcher::new);
         OpenedIndex { process: std::process::id(), index, searcher }
@@ -59,7 +59,7 @@ impl OpenIndex {
         &self.path
     }
 
-    /// Returns the index; opens it again if another process opened it.
+    /// Returns the index, opening it again after a fork.
     pub fn index(&self) -> cento::Result<cento::Index> {
         Ok(self.opened()?.0)
     }
@@ -77,7 +77,7 @@ impl OpenIndex {
         let new = OpenedIndex::new(index);
         let opened = (new.index.clone(), new.searcher.clone());
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        // Its locks may be held by threads that are in the other process only.
+        // Threads that exist only in the other process may hold its locks.
         std::mem::forget(std::mem::replace(&mut *open, new));
         Ok(opened)
     }

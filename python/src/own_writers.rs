@@ -1,11 +1,11 @@
-//! The indexes that this process is writing to: so that the message about a lock does not speak of
-//! another process when it is this one.
+//! Remembers which indexes this process writes to, so that a message about a lock does not blame a
+//! different process.
 
 use std::path::{Path, PathBuf};
 use std::process;
 use std::sync::{Mutex, PoisonError};
 
-/// The directories, each with the process that writes to it: a fork copies them.
+/// Directories with the id of the writing process, because a fork copies the list.
 static OWN: Mutex<Vec<(u32, PathBuf)>> = Mutex::new(Vec::new());
 
 /// A writer of this process, until it is dropped.

@@ -1,4 +1,4 @@
-//! Pairs and clusters of the documents of an index.
+//! Finds pairs and clusters of the documents of an index.
 
 use std::ffi::CString;
 
@@ -20,7 +20,7 @@ use crate::run;
 use crate::table::Table;
 use cento::Stop;
 
-/// Pairs that a thread finds while they are read.
+/// A stream of pairs, which a thread finds during reading.
 #[pyclass(frozen, module = "cento._native")]
 pub struct Pairs {
     stop: Stop,
@@ -32,7 +32,7 @@ pub struct Pairs {
 /// The maximum number of pairs that wait to be read.
 const WAITING: usize = 256;
 
-/// Starts to look for the pairs of an index, or of it and another.
+/// Starts to look for the pairs within an index, or across two indexes.
 pub fn start(
     py: Python<'_>,
     index: &OpenIndex,
@@ -84,12 +84,12 @@ pub fn start(
                 if let Some(passages) = pair.passages.as_mut().filter(|_| !as_bytes) {
                     in_code_points(passages, (&a, &pair.a), (other, &pair.b))?;
                 }
-                // There is no reader any more.
+                // The reader has gone.
                 if sender.send(Ok(pair)).is_err() {
                     return Ok(());
                 }
             }
-            // Of several parts only one says it.
+            // Only one of several parts warns.
             if number + 1 == of {
                 note(&to_warn, found.summary(), &pair_options);
             }
@@ -102,7 +102,7 @@ pub fn start(
     Ok(Pairs { stop, found, warning })
 }
 
-/// Notes that documents do not have the field that decides.
+/// Records that documents lack the field that decides.
 fn note(warning: &Mutex<Option<String>>, summary: JoinSummary, options: &PairOptions) {
     let (field, pairs) = match (&options.within, &options.group_by) {
         (Some(field), _) => (field, "they are in no pair"),
@@ -138,7 +138,7 @@ impl Pairs {
         }
     }
 
-    /// Gives the warning, once.
+    /// Gives the warning, but only once.
     fn warn(&self, py: Python<'_>) -> PyResult<()> {
         let what = self.warning.lock().unwrap_or_else(PoisonError::into_inner).take();
         match what.map(CString::new) {
@@ -151,7 +151,7 @@ impl Pairs {
 
 #[pymethods]
 impl Pairs {
-    /// Returns the next pair as JSON; `None` at the end.
+    /// Returns the next pair as JSON, or `None` at the end.
     fn read(&self, py: Python<'_>) -> PyResult<Option<String>> {
         self.next(py)?.map(|pair| to_json(&pair)).transpose()
     }
@@ -172,7 +172,7 @@ impl Drop for Pairs {
     }
 }
 
-/// Returns the clusters of an index as JSON, one each.
+/// Returns each cluster of an index as JSON.
 pub fn clusters(
     py: Python<'_>,
     index: &OpenIndex,

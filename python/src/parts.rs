@@ -1,4 +1,4 @@
-//! Parts of documents in an Arrow column: a list of structs with `name` and `text`.
+//! Reads and makes Arrow columns of parts of documents: lists of structs with `name` and `text`.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ pub struct PartColumn {
     texts: StringColumn,
 }
 
-/// The members of a part.
+/// Names of the struct fields of a part.
 const NAME: &str = "name";
 const TEXT: &str = "text";
 
@@ -51,8 +51,8 @@ fn failed(error: ArrowError) -> Error {
 }
 
 impl PartColumn {
-    /// Reads a column; `None` if it is no column of parts: a foreign table may have one of that
-    /// name beside its texts.
+    /// Reads a column, or returns `None` if it holds no parts: a foreign table may have a column of
+    /// that name beside its texts.
     pub fn new(array: &ArrayRef) -> Result<Option<PartColumn>> {
         let Some(item) = item_of(array.data_type()) else { return Ok(None) };
         let lists = lists_of(array, item).map_err(failed)?;
@@ -78,8 +78,8 @@ impl PartColumn {
         self.range(row).map(|at| self.texts.at(at).map_or(0, str::len)).sum()
     }
 
-    /// Makes a document of the parts of a row; `None` if it has no list. An error is a clause
-    /// that names the missing part.
+    /// Makes a document of the parts of a row, or `None` if the row has no list. An error is a
+    /// clause that says which part is missing.
     pub fn document(&self, row: usize, id: &str) -> Option<std::result::Result<Document, String>> {
         if self.lists.is_null(row) {
             return None;
@@ -102,8 +102,7 @@ impl PartColumn {
     }
 }
 
-/// Makes a column of parts whose rows have other texts: the texts of all their parts, where
-/// given.
+/// Makes a column of parts with new texts in the rows where texts are given.
 pub fn with_texts(
     array: &ArrayRef,
     texts: &[Option<&[String]>],

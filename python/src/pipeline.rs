@@ -1,7 +1,7 @@
-//! Signing of documents from one Python thread by several threads, in order and in bounded memory.
+//! Signs documents from one Python thread on several threads, in order and in bounded memory.
 //!
-//! The Python thread collects batches and feeds the library's pipeline with them; one more thread
-//! takes the results in the order of the batches.
+//! The Python thread collects batches and feeds the pipeline of the library. A further thread takes
+//! the results in the order of the batches.
 
 use std::sync::Arc;
 use std::thread;
@@ -21,7 +21,7 @@ const BATCHES_PER_THREAD: usize = 4;
 
 /// Documents to be signed.
 pub enum Batch {
-    /// As they are.
+    /// Documents made by the Python thread.
     Documents(Vec<Entry>),
     /// Rows of a table; the workers make documents of them.
     Rows(Rows),
@@ -29,20 +29,21 @@ pub enum Batch {
 
 /// The result of signing a document.
 pub enum SignOutcome {
-    /// Its number and its signature.
+    /// The number and the signature of the document.
     Signed(u64, SignedDocument),
-    /// Those of a document whose id is its number, given here: it must not replace another.
+    /// The number and the signature of a document whose id was made of the number, so it must not
+    /// replace a document.
     Numbered(u64, SignedDocument),
     /// No signature: the last commit holds the same document.
     Known(u64, Document),
-    /// No signature: it is not a document or could not be signed, and later documents are still
+    /// No signature: the item is not a document or could not be signed. Later documents are still
     /// expected.
     Refused(Refusal),
 }
 
 type Signatures = Vec<Result<SignOutcome>>;
 
-/// Threads that sign, and one that takes the results.
+/// The threads that sign, and the thread that takes the results.
 pub struct Pipeline {
     /// `None` once the input has ended.
     feed: Option<Feed<Batch>>,
@@ -84,9 +85,9 @@ impl Iterator for Results {
 }
 
 impl Pipeline {
-    /// Starts threads that sign as `index` does and leave alone the documents that `known` holds,
-    /// and one for `take`, whose result [`end`](Self::end) returns. If `skips` is set, items that
-    /// are not documents do not end the input.
+    /// Starts threads that sign like `index`, except documents that `known` holds, and a thread for
+    /// `take`, whose result [`end`](Self::end) returns. If `skips` is set, items that are not
+    /// documents do not end the input.
     pub fn start(
         index: &Index,
         threads: usize,
@@ -115,8 +116,8 @@ impl Pipeline {
         Pipeline { feed: Some(feed), done, stop }
     }
 
-    /// Hands a batch over; waits for room. Returns `false` if no more is taken: [`end`](Self::end)
-    /// returns the reason.
+    /// Hands a batch over, waiting for room. Returns `false` if no more batches are taken.
+    /// [`end`](Self::end) returns the reason.
     pub fn give(&mut self, py: Python<'_>, batch: Batch) -> PyResult<bool> {
         match &mut self.feed {
             Some(feed) => run::feed(py, feed, batch),
@@ -135,7 +136,7 @@ impl Pipeline {
         Ok(run::wait(py, &self.done, &self.stop)?.map_err(Failure)?)
     }
 
-    /// Stops as soon as possible, and waits for that; only briefly unless `is_patient` is set.
+    /// Stops as soon as possible, and waits for the end, only briefly unless `is_patient` is set.
     pub fn abort(mut self, py: Python<'_>, is_patient: bool) {
         self.stop.set();
         self.close();
@@ -145,7 +146,8 @@ impl Pipeline {
 
 impl Drop for Pipeline {
     fn drop(&mut self) {
-        // Before the feed: its end would pass for the end of the input.
+        // Set before dropping the feed, because the end of the feed would look like the end of the
+        // input.
         if self.feed.is_some() {
             self.stop.set();
         }
@@ -169,7 +171,7 @@ fn sign(
     let mut made = Vec::with_capacity(documents.len());
     for Entry { number, document, is_numbered } in documents {
         let result = match document {
-            // The error that ends the input has been raised at its origin, or is the last here.
+            // The error that ends the input was raised at its origin, or is the last error here.
             Err(refusal) => match skips {
                 true => Ok(SignOutcome::Refused(refusal)),
                 false => Err(Error::input(format!("row {number}"), refusal.reason)),
@@ -200,7 +202,7 @@ fn sign_one(
     stop: &Stop,
 ) -> Result<SignOutcome> {
     let digest = index.config().text_digest(&document.text)?;
-    // If the index cannot be read here, the writer cannot read it either, and returns the error.
+    // The error can be ignored: the writer cannot read the index either, and returns the error.
     if known.is_some_and(|known| known.holds(&document, digest).unwrap_or(false)) {
         return Ok(SignOutcome::Known(number, document));
     }

@@ -56,7 +56,7 @@ impl<'py> Options<'_, 'py> {
         Ok(query)
     }
 
-    /// Reads the keywords, but for these `others`, as the library's own types do, and names one
+    /// Reads the keywords, except `others`, like the library's own types, and reports a keyword
     /// that cannot be read.
     pub fn read<T: DeserializeOwned>(&self, others: &[&str]) -> PyResult<T> {
         let mut fields = Map::new();

@@ -1,9 +1,8 @@
-//! Long calls that leave Python running and end at Ctrl-C.
+//! Runs long calls so that Python keeps running, and Ctrl-C ends them.
 //!
-//! Python handles signals on its main thread, when Python code runs there. So work that may take
-//! long is done on another thread, while the main thread waits without the GIL and looks for
-//! signals every few hundredths of a second. Other threads get no signals: they do their work
-//! themselves.
+//! Python handles signals on its main thread, when Python code runs there. So long work runs on a
+//! second thread, while the main thread waits without the GIL and checks for signals every few
+//! hundredths of a second. Other Python threads get no signals, so they do their work themselves.
 
 use std::time::{Duration, Instant};
 
@@ -15,14 +14,14 @@ use pyo3::prelude::*;
 
 use crate::error::Failure;
 
-/// The interval between two looks for signals by a waiting thread.
+/// Interval between two checks for signals by a waiting thread.
 const INTERVAL: Duration = Duration::from_millis(50);
 
-/// The time that a thread with a signal waits for others to end: some work of the writer cannot be
-/// stopped, such as writing a segment, and does no harm if it goes on.
+/// Maximum time to wait for other threads after a signal. Some work of the writer, such as writing
+/// a segment, cannot be stopped, and does no harm if it goes on.
 const GRACE: Duration = Duration::from_millis(500);
 
-/// Does work that is too short to notice: without the GIL, on this thread.
+/// Does short work without the GIL, on this thread.
 pub fn short<T: Send>(
     py: Python<'_>,
     work: impl FnOnce() -> cento::Result<T> + Send,
@@ -31,8 +30,7 @@ pub fn short<T: Send>(
     Ok(done.map_err(Failure)?)
 }
 
-/// Does work that may take long: without the GIL, and ends soon after a signal whose handler
-/// raises.
+/// Does long work without the GIL. Ends soon after a signal whose handler raises.
 pub fn long<T: Send>(
     py: Python<'_>,
     work: impl FnOnce(&Stop) -> cento::Result<T> + Send,
@@ -53,13 +51,13 @@ pub fn long<T: Send>(
     })
 }
 
-/// Takes the next message; waits for it without the GIL. If a signal comes first, sets `stop` and
-/// raises what the handler raised, after the message has come or [`GRACE`] is over.
+/// Takes the next message, waiting without the GIL. If a signal comes first, sets `stop` and raises
+/// the handler's exception, after the message has come or [`GRACE`] is over.
 pub fn wait<T: Send>(py: Python<'_>, receiver: &Receiver<T>, stop: &Stop) -> PyResult<T> {
     wait_with(py, receiver, stop, true)
 }
 
-/// Takes the next message as [`wait`] does; after a signal it waits for the message in any case,
+/// Takes the next message like [`wait`], but after a signal waits for the message in any case,
 /// unless `is_hasty` is set.
 fn wait_with<T: Send>(
     py: Python<'_>,
@@ -89,7 +87,7 @@ fn wait_with<T: Send>(
     }
 }
 
-/// Waits for the last message; no longer than [`GRACE`] if `is_patient` is not set.
+/// Waits for the last message, at most [`GRACE`] unless `is_patient` is set.
 pub fn settle<T: Send>(py: Python<'_>, receiver: &Receiver<T>, is_patient: bool) {
     let _ = py.detach(|| match is_patient {
         true => receiver.recv().ok(),
@@ -97,8 +95,8 @@ pub fn settle<T: Send>(py: Python<'_>, receiver: &Receiver<T>, is_patient: bool)
     });
 }
 
-/// Feeds a pipeline with an input that takes one place; waits for room without the GIL. Returns
-/// `false` if the results have no taker any more.
+/// Feeds a pipeline with an input that takes one place, waiting for room without the GIL. Returns
+/// `false` if nothing takes the results any more.
 pub fn feed<I: Send>(py: Python<'_>, feed: &mut Feed<I>, input: I) -> PyResult<bool> {
     let mut input = input;
     loop {
@@ -118,8 +116,7 @@ fn is_main_thread(py: Python<'_>) -> PyResult<bool> {
     threading.call_method0("get_ident")?.eq(main)
 }
 
-/// Does work that cannot be ended early on its own thread, which is left behind when a signal
-/// comes.
+/// Does work that cannot be ended early, on a thread that a signal leaves behind.
 pub fn apart<T: Send + 'static>(
     py: Python<'_>,
     work: impl FnOnce() -> cento::Result<T> + Send + 'static,
@@ -142,8 +139,7 @@ pub fn apart<T: Send + 'static>(
     }
 }
 
-/// Takes the next message; waits for it without the GIL. Returns `None` when there is no sender
-/// left.
+/// Takes the next message, waiting without the GIL. Returns `None` when no sender is left.
 pub fn receive<T: Send>(py: Python<'_>, receiver: &Receiver<T>) -> PyResult<Option<T>> {
     loop {
         match py.detach(|| receiver.recv_timeout(INTERVAL)) {

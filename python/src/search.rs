@@ -1,4 +1,4 @@
-//! Searches of an index.
+//! Searches an index for texts, stored documents and signatures.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -26,7 +26,7 @@ use cento::Stop;
 /// Scheme, analyzer, digest of the frequency table, tokens, and fingerprints with their positions.
 pub type SignatureTuple = (String, String, Option<String>, Option<String>, u32, Vec<(u64, u32)>);
 
-/// A text, parts of one, an id and a signature: one of them is given.
+/// A text, parts of a text, an id and a signature, of which exactly one is given.
 type Given<'a, 'py> = (
     Option<&'a Bound<'py, PyAny>>,
     Option<&'a Bound<'py, PyAny>>,
@@ -62,7 +62,7 @@ pub fn one(
     } else {
         subject(signature.unwrap_or_default(), config)?
     };
-    // Too short to notice.
+    // A query that reads no texts is too short to notice.
     let is_short = query.cost(config) < Cost::Texts;
     let mut work = |stop: &Stop| {
         let searcher = index.searcher()?;
@@ -100,7 +100,7 @@ fn checked(text: &str) -> cento::Result<&str> {
     }
 }
 
-/// Returns the text that a list of parts makes, and the parts. `place` names it in errors.
+/// Returns the text of a list of parts, and the parts. Errors mention `place`.
 fn parted(parts: &Bound<'_, PyAny>, place: &str) -> PyResult<(String, Vec<Part>)> {
     let document = document_of_parts(String::new(), parts, place)?;
     let no_text = || document.part_texts().find_map(|(_, text)| no_text_in(text));
@@ -111,7 +111,7 @@ fn parted(parts: &Bound<'_, PyAny>, place: &str) -> PyResult<(String, Vec<Part>)
     }
 }
 
-/// Returns the text to search for, and its parts if it is a list of them.
+/// Returns the text to search for, with its parts if it came as a list of parts.
 fn asked_for(text: &Bound<'_, PyAny>, place: impl Fn() -> String) -> PyResult<(String, Vec<Part>)> {
     if is_list(text) {
         return parted(text, &place());
@@ -127,7 +127,7 @@ fn asked_for(text: &Bound<'_, PyAny>, place: impl Fn() -> String) -> PyResult<(S
     }
 }
 
-/// The number of texts that are taken between two looks for signals.
+/// Texts to take between two checks for signals.
 const TEXTS_BETWEEN_LOOKS: usize = 64;
 
 /// Searches for many texts with several threads.
@@ -143,15 +143,15 @@ pub fn many(
     let (mut asked, mut refused) = (Vec::new(), Vec::new());
     for (number, text) in texts.try_iter()?.enumerate() {
         if number % TEXTS_BETWEEN_LOOKS == 0 {
-            // The iterator may be one that runs no Python code, such as a list: nothing else lets
-            // other threads run.
+            // An iterator such as a list runs no Python code, so nothing else would let other
+            // threads run.
             py.detach(|| ());
             py.check_signals()?;
         }
         let (text, place) = (text?, || format!("text {number}"));
         match asked_for(&text, place) {
             Ok(text) => asked.push(text),
-            // The answer to it is that to an empty text.
+            // A refused text gets the answer to an empty text.
             Err(error) if skips => {
                 let number = number as u64;
                 let Some(refusal) = refusal_of(py, number, &error)? else { return Err(error) };
@@ -204,11 +204,12 @@ pub fn many(
             own.and(others.collect::<cento::Result<()>>())
         });
         if let Err(error) = ended {
-            // Freeing millions of hits takes seconds, and Ctrl-C is to be answered at once.
+            // Free the hits on a thread: millions take seconds, and Ctrl-C must be answered at
+            // once.
             std::thread::spawn(move || drop(found));
             return Err(error);
         }
-        // There is one for each, or there was an error.
+        // Every text has an answer, unless there was an error.
         let found = found.into_iter().filter_map(OnceLock::into_inner).collect();
         let mut refused = failed.into_inner().unwrap_or_else(PoisonError::into_inner);
         refused.sort_by_key(|refusal| refusal.number);
@@ -216,7 +217,7 @@ pub fn many(
     })
 }
 
-/// Returns a signature that Python has as one of the library.
+/// Converts a signature from Python to a signature of the library.
 pub fn foreign(signature: SignatureTuple) -> ForeignSignature {
     let (scheme, analyzer, frequencies, key, tokens, fingerprints) = signature;
     let fingerprints = fingerprints.into_iter();

@@ -1,4 +1,4 @@
-//! Rows of Arrow data, while they are read.
+//! Reads rows of Arrow data as a stream.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -19,20 +19,20 @@ use crate::parts::with_texts;
 use crate::table::Table;
 use crate::writer::REFUSALS_MAX;
 
-/// Where the rows of a stream come from.
+/// The source of the rows of a stream.
 pub trait RowSource: Send + Sync {
     /// Returns the next batch that has rows; `None` at the end.
     fn next(&self, py: Python<'_>) -> PyResult<Option<RecordBatch>>;
 
-    /// Ends the work before its end.
+    /// Ends the work early and drops its results.
     fn close(&self, py: Python<'_>);
 
-    /// Returns the number of rows that were left out, and the first of them.
+    /// Returns the number of skipped rows, and the first of them.
     fn refused(&self) -> (u64, Vec<Refusal>) {
         Default::default()
     }
 
-    /// Names the call that gives the rows again.
+    /// Returns the name of the call that gives the rows again.
     fn call(&self) -> &'static str;
 }
 
@@ -86,8 +86,8 @@ impl Stream {
         requested_schema: Option<Bound<'py, PyCapsule>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
         let py = slf.py();
-        // Without this a second reader would find a table without rows. A reader that only asks for
-        // the columns has read none.
+        // Otherwise a second reader would find a table without rows. A reader that only asks for
+        // the columns has read no rows.
         if slf.get().is_over.load(Ordering::Relaxed) {
             let what = format!(
                 "the rows have been read, and come once; keep them as a table, or call `{}` again",
@@ -98,7 +98,7 @@ impl Stream {
         let field = Field::new_struct("", slf.get().schema.fields().clone(), false);
         let field = field.with_metadata(slf.get().schema.metadata().clone());
         let stream = slf.unbind();
-        // The reader of the stream has released the GIL, and may be any thread.
+        // The reader of the stream may be any thread, and does not hold the GIL.
         let arrays = std::iter::from_fn(move || {
             Python::attach(|py| match stream.get().next(py) {
                 Ok(batch) => batch.map(|batch| Ok(Arc::new(StructArray::from(batch)) as ArrayRef)),
@@ -132,12 +132,12 @@ impl Stream {
     }
 }
 
-/// What gives the rows of a stream, for one thread at a time.
+/// A source of rows that serves one thread at a time.
 pub struct Turns<T>(Mutex<StreamTurn<T>>);
 
 enum StreamTurn<T> {
     Free(T),
-    /// A thread has it.
+    /// A thread is using the source.
     Taken,
     Over,
 }
@@ -148,8 +148,8 @@ impl<T> Turns<T> {
         Turns(Mutex::new(StreamTurn::Free(source)))
     }
 
-    /// Does `work`, without this lock, so that no thread waits for it with the GIL. An error, and
-    /// the end, are the last.
+    /// Does `work` without holding this lock, so that no thread waits for the lock with the GIL.
+    /// Nothing follows an error or the end.
     pub fn next<R>(&self, work: impl FnOnce(&mut T) -> PyResult<Option<R>>) -> PyResult<Option<R>> {
         let turn = std::mem::replace(&mut *self.lock(), StreamTurn::Taken);
         let mut source = match turn {
@@ -163,7 +163,7 @@ impl<T> Turns<T> {
         let made = work(&mut source);
         let next =
             if matches!(made, Ok(Some(_))) { StreamTurn::Free(source) } else { StreamTurn::Over };
-        // Unless it was closed meanwhile.
+        // Put the source back, unless it was closed meanwhile.
         let mut turn = self.lock();
         if matches!(*turn, StreamTurn::Taken) {
             *turn = next;
@@ -171,9 +171,9 @@ impl<T> Turns<T> {
         made
     }
 
-    /// Ends it before its end.
+    /// Ends the source early.
     pub fn close(&self) {
-        // Dropped without the lock: the end of Python objects may run any code.
+        // Dropped without the lock, because dropping Python objects may run any code.
         let turn = std::mem::replace(&mut *self.lock(), StreamTurn::Over);
         drop(turn);
     }
@@ -183,7 +183,7 @@ impl<T> Turns<T> {
     }
 }
 
-/// The rows that were left out: their number, and the first of them.
+/// The number of skipped rows, and the first of them.
 #[derive(Default)]
 pub struct RefusedRows(pub u64, pub Vec<Refusal>);
 
@@ -197,20 +197,19 @@ impl RefusedRows {
     }
 }
 
-/// What becomes of a row.
+/// The decision about a row.
 pub struct RowFate<'a> {
-    /// Whether it stays, unless all rows do.
+    /// Whether the row stays, unless all rows do.
     pub is_kept: bool,
-    /// Its text, if passages were cut out.
+    /// The new text, if passages were cut out.
     pub text: Option<&'a str>,
     /// The texts of its parts, if passages were cut out and it has parts.
     pub parts: &'a [String],
 }
 
-/// Returns the columns of incoming rows, and a column after them if all stay: that of verdicts.
+/// Returns the columns of incoming rows. If all rows stay, a column of verdicts follows.
 ///
-/// # Errors
-/// When there is such a column already.
+/// When a column with the name of the verdicts exists already.
 pub fn columns_with(
     schema: &SchemaRef,
     verdicts: Option<(&str, arrow_schema::Fields)>,

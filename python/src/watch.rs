@@ -1,7 +1,7 @@
 //! The watches of an index.
 //!
-//! Each call opens the watches, which locks them, and closes them again: another process may have
-//! them open between two calls.
+//! Each call opens the watches, which takes a lock, and closes them again, so that a different
+//! process can open them between two calls.
 
 use cento_api::Webhook;
 use cento_api::http::WatchRequest;
@@ -87,6 +87,6 @@ pub fn events(
     limit: usize,
 ) -> PyResult<String> {
     let found = run::long(py, |stop| caught_up(&index.index()?, (after, watch, limit), stop))?;
-    // Another process, such as a service, may match them.
+    // A different process, such as a service, may be matching.
     to_json(&found.0)
 }

@@ -1,4 +1,4 @@
-//! The only writer of an index.
+//! The writer of an index, of which there is only one at a time.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -19,7 +19,7 @@ use crate::own_writers::OwnWriter;
 use crate::pipeline::{Batch, Pipeline, SignOutcome};
 use crate::run;
 
-/// A writer, which is open between its beginning and its end.
+/// A writer, open from the start of its block to the end.
 #[pyclass(frozen, module = "cento._native")]
 pub struct Writer {
     index: Arc<OpenIndex>,
@@ -31,12 +31,12 @@ pub struct Writer {
 /// Whether a writer is open.
 #[derive(Default)]
 enum WriterState {
-    /// It has not been opened.
+    /// The block has not begun.
     #[default]
     New,
-    /// It is; its lock is released before the index is forgotten.
+    /// The writer is open. Its lock is released before the index is forgotten.
     Open(Box<cento::Writer>, OwnWriter),
-    /// It was.
+    /// The block has ended.
     Closed,
 }
 
@@ -56,7 +56,7 @@ impl WriterState {
         Err(Error::arguments(what))
     }
 
-    /// Closes it, if it was open; the writer is to be dropped or finished.
+    /// Closes the writer and returns it, if it was open, to be dropped or finished.
     fn close(&mut self) -> Option<(Box<cento::Writer>, OwnWriter)> {
         match std::mem::replace(self, WriterState::Closed) {
             WriterState::Open(writer, own) => Some((writer, own)),
@@ -68,16 +68,16 @@ impl WriterState {
 /// The default memory for everything in progress.
 const MEMORY_BYTES: usize = 512 << 20;
 
-/// The result of an addition: added, replaced and unchanged documents, and refusals.
+/// The result of an addition: counts of added, replaced and unchanged documents, and refusals.
 #[derive(Default)]
 struct AdditionCounts {
     documents: [u64; 3],
     failed: u64,
-    /// The first refusals.
+    /// The first refusals, at most [`REFUSALS_MAX`].
     refusals: Vec<Refusal>,
 }
 
-/// The maximum number of refusals that are kept; all are counted.
+/// Maximum number of refusals to keep. All refusals are counted.
 pub const REFUSALS_MAX: usize = 10_000;
 
 /// The counts for Python: added, replaced, unchanged and failed, and numbers and reasons of the
@@ -107,7 +107,7 @@ fn count(counts: &mut AdditionCounts, outcome: Outcome) {
     }] += 1;
 }
 
-/// Refuses a document without an id if the number that it gets for one is that of another document.
+/// Refuses a document without an id if an existing document has its number as id.
 fn check_new(writer: &cento::Writer, signed: &SignedDocument) -> cento::Result<()> {
     let Document { id, .. } = &signed.document;
     if !writer.has(id)? || writer.holds(&signed.document, signed.digest)? {
@@ -128,7 +128,7 @@ fn with<T>(
 }
 
 impl Writer {
-    /// Makes a writer of an index, which opens when its block begins.
+    /// Makes a writer of an index. It opens when its block begins.
     pub fn open(index: Arc<OpenIndex>, memory: Option<usize>) -> PyResult<Writer> {
         Ok(Writer {
             index,
@@ -161,7 +161,7 @@ impl Writer {
         let counted = counts.clone();
         let threads = threads.unwrap_or_else(cento::available_threads);
         let mut pipeline = Pipeline::start(&index, threads, Some(known), skips, move |results| {
-            // Locked for each document alone: the iterator may use the writer too.
+            // Locked for each document separately, because the iterator may use the writer too.
             for made in results {
                 let made = made?;
                 let outcome = with(&open, |writer| {
@@ -171,7 +171,7 @@ impl Writer {
                             let is_new = check_new(writer, &signed);
                             (number, is_new.and_then(|()| writer.add_signed(signed)))
                         }
-                        // Signed here if this writer has changed it since the commit.
+                        // The document is signed here if this writer changed it since the commit.
                         SignOutcome::Known(number, document) => (number, writer.add(document)),
                         SignOutcome::Refused(refusal) => return Ok(Err(refusal)),
                     };
@@ -194,7 +194,7 @@ impl Writer {
         let fed = feed_all(py, &mut pipeline, &mut feed);
         match fed {
             Ok(()) => pipeline.end(py)?,
-            // Documents before the exception are added, whatever the state of the threads.
+            // Documents before the exception are added, whatever state the threads are in.
             Err(error) if !ends_at_once(py, &error) => {
                 pipeline.end(py)?;
                 return Err(error);
@@ -228,7 +228,8 @@ fn feed_all(
     Ok(())
 }
 
-/// Makes a document of an item, or, if `skips` is set, returns the reason why the item is not one.
+/// Makes a document of an item. If `skips` is set, returns the reason why an item is not a
+/// document.
 ///
 /// # Errors
 /// The exception of the iterator, and, unless `skips` is set, the reason why the item is not a
@@ -251,8 +252,8 @@ pub fn entry_of(
     }
 }
 
-/// Takes documents from an iterator until there is a batch of them. An exception comes after the
-/// documents before it.
+/// Collects documents from an iterator into batches. An exception comes after the documents before
+/// it.
 pub struct Batches<'a, 'py> {
     items: &'a Bound<'py, PyAny>,
     fields: &'a Fields,
@@ -269,7 +270,7 @@ impl<'a, 'py> Batches<'a, 'py> {
         Batches { items, fields, skips, number: 0, raised: None }
     }
 
-    /// Returns the next batch; `None` at the end.
+    /// Returns the next batch, or `None` at the end.
     pub fn next(&mut self) -> PyResult<Option<Batch>> {
         if let Some(error) = self.raised.take() {
             return Err(error);
@@ -302,7 +303,7 @@ impl Writer {
     fn begin(&self, py: Python<'_>) -> PyResult<()> {
         self.check_process()?;
         let index = self.index.index().map_err(Failure)?;
-        // Half for the writer; the rest is for documents being signed, and at times for merges.
+        // Half for the writer. Documents being signed, and sometimes merges, need the second half.
         let options = WriterOptions::default().memory_bytes(self.memory_bytes / 2);
         run::short(py, || {
             let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
@@ -370,7 +371,7 @@ impl Writer {
         skips: bool,
     ) -> PyResult<AddCounts> {
         let (id, id_prefix, text) = columns;
-        // Who names columns has chosen.
+        // Report unused columns only to callers who chose no columns for meta.
         let names_none = meta_object.is_none() && meta.is_empty();
         let used = [id.clone().unwrap_or_else(|| "id".into()), text.clone(), PARTS.into()];
         let meta = meta_object.map_or(Meta::Columns(meta), Meta::Object);
@@ -424,13 +425,14 @@ impl Writer {
             writer.commit()?;
             Ok(writer.committed()?.clone())
         };
-        // This commit, and not the last one: another process may write when this one has finished.
+        // Show this commit, not the last commit, because another process may have written
+        // meanwhile.
         let snapshot = run::long(py, |_| with(&open, committed))?;
         self.index.show(snapshot);
         Ok(())
     }
 
-    /// Commits, and waits for merges; a signal ends the waiting, not the merges.
+    /// Commits and waits for merges. A signal ends the waiting, not the merges.
     fn finish(&self, py: Python<'_>) -> PyResult<()> {
         self.commit(py)?;
         let open = self.open.clone();
@@ -440,8 +442,8 @@ impl Writer {
         })
     }
 
-    /// Drops everything that has not been committed, and releases the lock; waits only briefly for
-    /// that unless `is_patient` is set.
+    /// Drops everything uncommitted and releases the lock, waiting only briefly unless `is_patient`
+    /// is set.
     fn discard(&self, py: Python<'_>, is_patient: bool) {
         if self.process != std::process::id() {
             return;
@@ -455,9 +457,9 @@ impl Writer {
         run::settle(py, &done, is_patient);
     }
 
-    /// Returns whether it is open; `None` if it has not been opened.
+    /// Returns whether the writer is open, or `None` if it has not been opened.
     fn is_open(&self) -> Option<bool> {
-        // One that is in use is open.
+        // A writer in use is open.
         self.open.try_lock().map_or(Some(true), |open| match *open {
             WriterState::New => None,
             WriterState::Open(..) => Some(true),
@@ -475,7 +477,8 @@ impl Writer {
 impl Drop for Writer {
     fn drop(&mut self) {
         if self.process != std::process::id() {
-            // Its end waits for its threads, and these are in the other process, as is its lock.
+            // Dropping it would wait for threads that exist only in the other process, like its
+            // lock.
             std::mem::forget(std::mem::take(&mut self.open));
         }
     }

@@ -1,12 +1,12 @@
-//! The worth of each rule of an alignment.
+//! Measures the worth of each rule of an alignment.
 //!
 //! The rules of `crates/cento-text/src/compare/align` are plain constants and expressions. This
-//! tool copies the sources, turns each rule of [`RULES`] into one that a variable of the
-//! environment switches off, builds the copy once, and lets it measure all [`SETS`] with all rules,
-//! and without each.
+//! tool copies the sources, makes each rule of [`RULES`] depend on an environment variable, and
+//! builds the copy once. The copy then measures all [`SETS`] with all rules, and again without each
+//! rule.
 //!
-//! A figure of the table is what the rule adds: the figure with all rules, less that without it.
-//! A rule that adds less than .002 on every set is not worth its lines.
+//! A figure in the table is the gain by a rule: the figure with all rules, less the figure without
+//! the rule. A rule that adds less than .002 on every set is not worth its lines.
 
 mod rules;
 mod sets;
@@ -77,7 +77,7 @@ impl Ablation {
         self.set.is_empty() || self.set.iter().any(|name| name == set)
     }
 
-    /// Measures all sets without each of these rules.
+    /// Measures all sets without each of these rules in turn.
     fn measure(&self, program: &Path, without: &[String]) -> Result<Vec<Vec<f64>>> {
         let next = AtomicUsize::new(0);
         let figures = Mutex::new(vec![Vec::new(); without.len()]);
@@ -116,7 +116,7 @@ impl Ablation {
     }
 }
 
-/// Prints what each rule adds to each set.
+/// Prints the gain by each rule on each set.
 fn print(sets: &[&Set], rules: &[&Rule], figures: &[Vec<f64>]) {
     for set in sets {
         let kind = if set.chose_rules { "chose rules" } else { "did not choose any" };

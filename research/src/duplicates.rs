@@ -1,4 +1,4 @@
-//! Makes a stream of documents with known duplicates, and measures which of them `cento dedup`
+//! Makes a stream of documents with known duplicates, and measures which duplicates `cento dedup`
 //! drops.
 
 use std::collections::HashMap;
@@ -36,17 +36,17 @@ pub struct Duplicates {
     seed: u64,
 }
 
-/// A duplicate.
+/// A duplicate in the stream, with its original.
 #[derive(Debug, Serialize, Deserialize)]
 struct Duplicate {
     id: String,
-    /// The original.
+    /// The id of the original.
     of: String,
-    /// Edited words, in hundredths.
+    /// Per cent of words that were edited.
     edits: u32,
 }
 
-/// The shares of edited words of duplicates, in hundredths.
+/// Per cent of words to edit, from which each duplicate draws.
 const EDITS: [u32; 3] = [0, 1, 2];
 
 impl Duplicates {
@@ -138,7 +138,7 @@ impl Dedup {
                 f64::from(dropped) / f64::from(all)
             );
         }
-        // Duplicates of one original are duplicates of each other.
+        // Duplicates of the same original are duplicates of each other.
         let original = |id: &str| truth.get(id).map_or(id.to_owned(), |found| found.of.clone());
         let right = found.iter().filter(|(id, of)| original(id) == original(of)).count();
         println!(
@@ -162,7 +162,7 @@ impl Dedup {
         Ok(())
     }
 
-    /// Runs `cento dedup`, resuming if it was run before; kills it after a while.
+    /// Runs `cento dedup` and kills it after a while. Resumes an earlier run.
     fn dedup(&self, name: &str, kill_after: Option<Duration>) -> Result<RunOutcome> {
         let path = |extension: &str| self.work.join(format!("{name}{extension}"));
         let resumes = path(".idx").exists();
@@ -195,7 +195,7 @@ impl Dedup {
         }
     }
 
-    /// For each dropped document the one it was dropped for.
+    /// Maps each dropped document to the document it was dropped for.
     fn report(&self, name: &str) -> Result<HashMap<String, String>> {
         let mut found = HashMap::new();
         for line in BufReader::new(File::open(self.work.join(name))?).lines() {
@@ -213,7 +213,7 @@ struct RunOutcome {
     killed: bool,
 }
 
-/// The most memory that a process has had resident so far, as Linux tells it.
+/// The maximum resident memory of a process so far, as Linux reports it.
 pub fn peak_memory(pid: u32) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));

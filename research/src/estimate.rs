@@ -1,9 +1,9 @@
-//! Distance of the similarity of fingerprints from that of the texts.
+//! Measures how far the similarity of fingerprints is from the similarity of the texts.
 //!
-//! The truth is the resemblance and the containments of sets of runs of words, of as many words as
-//! the scheme's: lower-cased, a word being letters, digits and underscores. Pairs come from files
-//! of exact similarities of revisions, or are those of a corpus that share runs. Rows have the
-//! measures over fingerprints, their estimates, and the result of `--verify` for both texts.
+//! The truth is the resemblance and the containments of sets of runs of words, with the run length
+//! of the scheme. Words are lower-cased letters, digits and underscores. Pairs come from files of
+//! exact similarities of revisions, or from a corpus, where pairs share runs. Rows have the
+//! measures over fingerprints, the estimates, and the result of `--verify` for both texts.
 
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
@@ -49,10 +49,10 @@ pub struct Estimate {
     seed: u64,
 }
 
-/// Runs of this many words decide which pairs are compared.
+/// Length of the runs, in words, that decide which pairs to compare.
 const RUN: usize = 5;
 
-/// The range of resemblance that is summed up.
+/// Range of resemblance that the summary covers.
 const RANGE: (f64, f64) = (0.2, 0.95);
 
 /// One run in this many decides whether a pair is a candidate, if no more than [`COMMON`] documents
@@ -68,14 +68,13 @@ struct Sum(f64, f64);
 #[derive(Default)]
 struct Row {
     pairs: usize,
-    /// Of resemblance and of containment: by fingerprints, estimated, verified.
+    /// Errors of resemblance and of containment: by fingerprints, estimated, verified.
     sums: [[Sum; 3]; 2],
-    /// The pairs whose estimated resemblance is off by less than one, and than two, standard
-    /// errors.
+    /// Pairs with an error of the estimated resemblance below one, and below two, standard errors.
     within: [usize; 2],
 }
 
-/// The words of a text, as hashes.
+/// Returns the words of a text as hashes.
 fn words(text: &str) -> Vec<u64> {
     let text = text.to_lowercase();
     let words =
@@ -124,7 +123,8 @@ impl Estimate {
         Ok(())
     }
 
-    /// The pairs with their tenths, no more of each than asked for.
+    /// Returns the pairs with their tenth of resemblance, at most as many of each tenth as
+    /// requested.
     fn chosen(
         &self,
         pairs: Vec<(String, String)>,
@@ -140,7 +140,7 @@ impl Estimate {
                 }
             }
             let resemblance = Overlap::of(&known[&a], &known[&b]).resemblance();
-            // The last row is that of equal texts.
+            // The last row is for equal texts.
             let count = &mut counts[(resemblance * 10.0) as usize];
             if *count < self.each {
                 *count += 1;
@@ -151,7 +151,7 @@ impl Estimate {
     }
 }
 
-/// The pairs of documents that share more than a tenth according to a sketch.
+/// Finds the pairs of documents that share more than a tenth, by a sketch.
 fn candidates(texts: &HashMap<String, String>, min_words: usize) -> Result<Vec<(String, String)>> {
     let sketch = scheme::parse(SKETCH)?;
     let mut ids: Vec<&String> = texts.keys().collect();
@@ -184,7 +184,7 @@ fn candidates(texts: &HashMap<String, String>, min_words: usize) -> Result<Vec<(
     Ok(pairs.into_iter().map(|(a, b)| (name(a), name(b))).collect())
 }
 
-/// A text, with its signature.
+/// A text with the signature of the scheme.
 struct Made {
     tokens: Tokens,
     signature: Vec<Fingerprint>,
@@ -192,7 +192,7 @@ struct Made {
     runs: Vec<u64>,
 }
 
-/// Prints the rows of a scheme.
+/// Prints a row for each tenth of resemblance.
 fn report(spec: &str, pairs: &[(String, String)], texts: &HashMap<String, String>) -> Result {
     let scheme = scheme::parse(spec)?;
     let (Some(estimator), Some(k)) = (scheme.estimator(), scheme.span()) else {

@@ -1,4 +1,5 @@
-//! How many passages does a query show that are chance, and how many does it say?
+//! Counts the chance passages that a query shows, and compares the count with the number that cento
+//! expects.
 
 use std::path::PathBuf;
 

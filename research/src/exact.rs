@@ -1,6 +1,6 @@
-//! Searches against brute force, and the cost of stop-fingerprints.
+//! Checks searches against brute force, and measures the cost of stop-fingerprints.
 //!
-//! Every document's set of fingerprints is compared with every query's. The expected hits of a
+//! Brute force compares the fingerprints of every document with every query. The expected hits of a
 //! threshold are the documents with at least that containment.
 
 use std::collections::{BTreeMap, HashSet};

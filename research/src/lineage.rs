@@ -1,8 +1,8 @@
 //! Compares the lineage of documents with known versions.
 //!
-//! Revisions of files have a known order: the direct ancestor of each is the one before it. RFCs
-//! name those that they obsolete; the direct ancestors of an RFC are those of them that no other
-//! one of them obsoletes. Documents are added in random order, so that the order of addition says
+//! Revisions of files have a known order: the direct ancestor of a revision is the revision before.
+//! An RFC lists the RFCs that it obsoletes. Its direct ancestors are the listed RFCs that no other
+//! listed RFC obsoletes. Documents are added in random order, so that the order of addition says
 //! nothing.
 
 mod rfc;
@@ -63,20 +63,20 @@ struct Line {
     meta: Map<String, Value>,
 }
 
-/// The truth about a document.
+/// The known history of a document.
 #[derive(Debug, Clone, Default)]
 pub struct Known {
-    /// Its place in time among the documents of its history.
+    /// Position in time within the document's history.
     pub order: u64,
-    /// The first of the documents that are its history: versions of one another.
+    /// The first document of the history, which consists of versions of the same text.
     pub history: String,
-    /// The documents that it is a version of, without those that are between.
+    /// The direct ancestors, without documents between.
     pub direct: Vec<String>,
-    /// Whether it is of the half that options were chosen by.
+    /// Whether the document is in the half that chose the options.
     pub chosen_by: bool,
 }
 
-/// The documents of a corpus, by their ids.
+/// The documents of a corpus, by id.
 pub type Truth = BTreeMap<String, Known>;
 
 impl Lineage {
@@ -117,7 +117,7 @@ impl Lineage {
         Ok(())
     }
 
-    /// Prints the time for a collection, with dates and without, beside that of adding it.
+    /// Prints the time for a collection, with and without dates, beside the time of adding it.
     fn time(&self, lines: Vec<Line>) -> Result {
         let started = cpu_seconds();
         let searcher = self.index("large", lines)?;
@@ -134,7 +134,7 @@ impl Lineage {
         Ok(())
     }
 
-    /// Prints the rows of a corpus, with dates and without.
+    /// Prints the rows of a corpus, with and without dates.
     fn measure(&self, name: &str, lines: Vec<Line>, truth: &Truth) -> Result {
         let searcher = self.index(name, lines)?;
         for date in [Some("date"), None] {
@@ -177,7 +177,7 @@ impl Lineage {
     }
 }
 
-/// Returns the truth of revisions: every second file is of one half.
+/// Returns the truth of revisions. Every second file belongs to the half that chooses.
 fn revisions(of_series: BTreeMap<String, Vec<(u64, String)>>) -> Truth {
     let mut truth = Truth::new();
     for (at, (series, mut revisions)) in of_series.into_iter().enumerate() {

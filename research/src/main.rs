@@ -1,8 +1,8 @@
-//! Evaluations of the results of cento: the tables of the papers that its methods come from, and
-//! the measurements behind its defaults.
+//! Evaluates cento: repeats the tables of the papers that its methods come from, and makes the
+//! measurements behind its defaults.
 //!
-//! Results are in RESULTS.md and docs/QUALITY.md. The code is kept running, and is changed only
-//! when the library changes below it.
+//! RESULTS.md and docs/QUALITY.md have the results. The code is only kept running, so it changes
+//! when the library below it changes.
 
 mod ablation;
 mod advice;

@@ -1,8 +1,8 @@
-//! Makes a corpus of short texts, many of them almost the same: headlines, notices and corrected
+//! Makes a corpus of short texts with many near-duplicates: headlines, notices and corrected
 //! stories.
 //!
-//! Such texts are hard for fingerprints: a text of a few words has one or two, stock phrases are in
-//! many texts, and a corrected story differs by a word. Sentences and names come from other
+//! Such texts are hard for fingerprints: a text of a few words has one or two, many texts share
+//! stock phrases, and a corrected story differs by a word. Sentences and names come from existing
 //! corpora.
 
 use std::fs::File;
@@ -32,7 +32,7 @@ pub struct Notices {
     seed: u64,
 }
 
-/// Notices of companies: `%c` is a company, `%n` a number, `%m` a month, `%p` a place.
+/// Templates of company notices: `%c` is a company, `%n` a number, `%m` a month, `%p` a place.
 const NOTICES: [&str; 10] = [
     "Qtrly dividend %n cts vs %n cts prior Pay %m %n Record %m %n",
     "%c sets quarterly dividend Qtrly dividend %n cts vs %n cts prior Pay %m %n Record %m %n",
@@ -52,7 +52,6 @@ const NOTICES: [&str; 10] = [
      %c",
 ];
 
-/// The names of the months.
 pub const MONTHS: [&str; 12] = [
     "January",
     "February",
@@ -68,14 +67,14 @@ pub const MONTHS: [&str; 12] = [
     "December",
 ];
 
-/// Texts that are made anew, in hundredths; the others are earlier ones, changed.
+/// Per cent of texts that are new. The remaining texts are changed earlier texts.
 const NEW: u32 = 45;
 
-/// What texts are made of.
+/// Pieces to make texts from.
 struct Material {
-    /// Pieces of one to some sentences.
+    /// Pieces of at least one sentence.
     pieces: Vec<Vec<String>>,
-    /// Words with capital letters.
+    /// Capitalized words, used as names.
     names: Vec<String>,
 }
 
@@ -144,7 +143,7 @@ impl Material {
         self.names[rng.usize(0..self.names.len())].clone()
     }
 
-    /// A piece of a text, or a notice.
+    /// Returns a piece of an existing text, or a notice.
     fn text(&self, rng: &mut Rng) -> Vec<String> {
         if rng.bool() {
             return self.pieces[rng.usize(0..self.pieces.len())].clone();
@@ -164,7 +163,7 @@ impl Material {
         words
     }
 
-    /// Changes a text as people correct one: in one to three places, or at its end.
+    /// Changes a text as editors correct a story: in one to three places, or at the end.
     fn change(&self, words: &mut Vec<String>, rng: &mut Rng) {
         for _ in 0..rng.usize(1..4) {
             let at = rng.usize(0..words.len());
@@ -175,7 +174,7 @@ impl Material {
                 1 => words.insert(at, self.name(rng).to_lowercase()),
                 2 => words[at] = self.name(rng).to_lowercase(),
                 3 => words.push(self.name(rng)),
-                // Another number or another name, if there is one.
+                // Replace a number or a name, if the text has one.
                 4 => self.swap(words, rng, |word| word.bytes().all(|byte| byte.is_ascii_digit())),
                 _ => {
                     self.swap(words, rng, |word| word.starts_with(|c: char| c.is_ascii_uppercase()))

@@ -1,12 +1,12 @@
-//! Precision of the boundaries of reused passages (PAN, text alignment).
+//! Measures the boundaries of reused passages (PAN, text alignment).
 //!
-//! Each pair of a suspicious and a source document is aligned as `cento compare` does. The
-//! measures are those of Potthast et al. (2010): precision and recall count characters of both
-//! texts, averaged over detections and over cases; granularity is how many detections a detected
-//! case has; plagdet is F1 / log2(1 + granularity). Offsets are Unicode code points.
+//! Each pair of a suspicious and a source document is aligned as in `cento compare`. The measures
+//! come from Potthast et al. (2010): precision and recall count characters of both texts, averaged
+//! over detections and over cases. Granularity is the mean number of detections of a detected case.
+//! Plagdet is F1 / log2(1 + granularity). Offsets are Unicode code points.
 //!
-//! A second table has recall by the length of the case. Pairs of documents that share nothing are
-//! drawn at random from the same documents, because the corpus has few of very different lengths.
+//! A second table has recall by the length of the case. Pairs that share nothing are drawn at
+//! random from the same documents, because the corpus has few pairs of very different lengths.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
@@ -61,16 +61,16 @@ pub struct Pan {
     unrelated: usize,
 }
 
-/// Two documents and what one has of the other.
+/// A pair of documents with its labeled cases.
 #[derive(Deserialize)]
 pub struct Pair {
-    /// The category.
+    /// The category of obfuscation.
     pub cat: String,
-    /// The suspicious document.
+    /// Id of the suspicious document.
     pub susp: String,
-    /// The source.
+    /// Id of the source document.
     pub src: String,
-    /// The passages.
+    /// The labeled passages, empty for unrelated documents.
     pub cases: Vec<CaseRecord>,
 }
 
@@ -84,18 +84,18 @@ pub struct CaseRecord {
 }
 
 impl CaseRecord {
-    /// Its range in the suspicious document.
+    /// Returns the range in the suspicious document.
     pub fn this(&self) -> Range<usize> {
         self.this_offset..self.this_offset + self.this_length
     }
 
-    /// Its range in the source.
+    /// Returns the range in the source.
     pub fn source(&self) -> Range<usize> {
         self.source_offset..self.source_offset + self.source_length
     }
 }
 
-/// The bytes of a range of code points.
+/// Converts a range of code points to bytes.
 pub fn bytes_of(text: &str, points: Range<usize>) -> Range<usize> {
     let mut starts = text.char_indices().map(|(at, _)| at).chain([text.len()]);
     let start = starts.nth(points.start).unwrap_or(text.len());
@@ -103,7 +103,7 @@ pub fn bytes_of(text: &str, points: Range<usize>) -> Range<usize> {
     start..end.unwrap_or(text.len())
 }
 
-/// A piece of the suspicious document and one of the source, in code points.
+/// A range of the suspicious document and a range of the source, in code points.
 #[derive(Debug, Clone)]
 struct Region {
     this: Range<usize>,
@@ -126,7 +126,7 @@ fn intersect(a: &Range<usize>, b: &Range<usize>) -> Option<Range<usize>> {
     (!range.is_empty()).then_some(range)
 }
 
-/// The number of places in at least one of the ranges.
+/// Counts the places that are in at least one range.
 fn union_len(mut ranges: Vec<Range<usize>>) -> usize {
     ranges.sort_unstable_by_key(|range| range.start);
     let (mut len, mut end) = (0, 0);
@@ -137,7 +137,8 @@ fn union_len(mut ranges: Vec<Range<usize>>) -> usize {
     len
 }
 
-/// The share of `one`'s characters, of both texts, that those of `others` cover which detect it.
+/// Returns the share of `one`'s characters, in both texts, that the ranges of `others` which detect
+/// it cover.
 fn covered(one: &Region, others: &[Region]) -> f64 {
     let detecting = || others.iter().filter(|other| other.detects(one));
     let this = detecting().filter_map(|other| intersect(&one.this, &other.this)).collect();
@@ -199,7 +200,7 @@ impl Sums {
     }
 }
 
-/// The measures of PAN.
+/// The measures of PAN, averaged.
 struct Figures {
     precision: f64,
     recall: f64,
@@ -207,7 +208,7 @@ struct Figures {
     plagdet: f64,
 }
 
-/// The documents of the corpus, and its pairs.
+/// The documents and the pairs of the corpus.
 pub struct Labelled {
     texts: HashMap<String, Text>,
     pairs: Vec<Pair>,
@@ -242,8 +243,8 @@ impl Labelled {
 }
 
 impl Labelled {
-    /// Measures the passages of every n-th pair that has any, where the source is one of several in
-    /// a longer document.
+    /// Measures every n-th pair with passages, with the source as one of several texts in a longer
+    /// document.
     pub fn plagdet_among(&self, every: usize, others: usize, analyzer: &Analyzer) -> Result<f64> {
         let mut sums = Sums::default();
         let labelled: Vec<&Pair> =
@@ -289,15 +290,15 @@ fn detections(passages: &[AlignedPassage], [this, source]: [&Text; 2]) -> Vec<Re
     passages.iter().map(region).collect()
 }
 
-/// The least lengths of cases, in words of the suspicious document, in the rows of the table of
-/// recall.
+/// Lower bounds of the length of a case, in words of the suspicious document, for the rows of the
+/// table of recall.
 const LENGTHS: [usize; 4] = [0, 30, 50, 100];
 
-/// Recall by length of the case.
+/// Recall of cases, by row of the table.
 #[derive(Debug, Default, Clone)]
 struct ByLength([Recalled; LENGTHS.len()]);
 
-/// The recall of some cases.
+/// Recall of the cases of a row.
 #[derive(Debug, Default, Clone)]
 struct Recalled {
     cases: usize,
@@ -324,7 +325,7 @@ impl ByLength {
     }
 }
 
-/// A text, its tokens, and what byte is which code point.
+/// A text with its tokens, and the byte of each code point.
 struct Text {
     text: String,
     tokens: Tokens,
@@ -355,7 +356,7 @@ impl Text {
         point(spans[tokens.start].start)..point(spans[tokens.end - 1].end)
     }
 
-    /// The number of words in a range of code points.
+    /// Counts the words in a range of code points.
     fn words(&self, points: &Range<usize>) -> usize {
         let starts_before = |point: usize| {
             self.tokens

@@ -1,10 +1,12 @@
-//! Copies of programs against independent solutions of the same task.
+//! Measures how well scores separate copies of programs from independent solutions of the same
+//! task.
 //!
-//! On IR-Plag (Karnalim, Budi, Toba and Joy 2019): seven tasks with an original each, copies of six
-//! levels of disguise, and independent solutions. First the ranking of copies above independent
-//! ones by level and by task, beside the ranking by lengths alone; then collections of several
-//! tasks with few copies each: half of the tasks choose the threshold and the other half judge it.
-//! With `--judged`, pairs of programs of many tasks that people have judged instead.
+//! IR-Plag (Karnalim, Budi, Toba and Joy 2019) has seven tasks with an original each, copies of six
+//! levels of disguise, and independent solutions. The first part ranks copies above independent
+//! solutions by level and by task, beside a ranking by length alone. The second part makes
+//! collections of several tasks with few copies each: half of the tasks choose the threshold, and
+//! the second half judges it. `--judged` instead takes pairs of programs of many tasks that people
+//! have judged.
 
 mod collections;
 mod figures;
@@ -49,7 +51,7 @@ pub struct Programs {
     seed: u64,
 }
 
-/// The role of a program.
+/// The role of a program in its task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Role {
     Original,
@@ -66,17 +68,17 @@ struct Program {
     text: String,
 }
 
-/// The similarities of all pairs of programs, by one way to compare them.
+/// The similarities of all pairs of programs, by one method of comparison.
 struct Compared {
     name: String,
-    /// Ascending keys of each program; empty for other programs' similarities.
+    /// Ascending keys of each program, empty for similarities from an external program.
     keys: Vec<Vec<u64>>,
     tokens: Vec<u32>,
     similarity: Vec<Vec<f64>>,
     containment: Vec<Vec<f64>>,
 }
 
-/// The ways to compare, with their names.
+/// The methods of comparison, by name.
 const SETTINGS: [(&str, &str); 3] = [
     ("winnow(k=5,w=4)", "code(language=java)"),
     ("winnow(k=10,w=4)", "code(language=java)"),
@@ -130,7 +132,7 @@ impl Programs {
     }
 }
 
-/// Makes an index of programs, with their places as ids.
+/// Makes an index of programs. The id is the position in the list.
 fn searcher((scheme, analyzer): (&str, &str), texts: &[&str], has_texts: bool) -> Result<Searcher> {
     let index = Index::in_memory(Config::new(scheme, analyzer, has_texts)?)?;
     let mut writer = index.writer(WriterOptions::default())?;
@@ -159,7 +161,7 @@ fn scores(texts: &[&str]) -> Result<Vec<Vec<f64>>> {
 }
 
 impl Compared {
-    /// Tells whether this is the way of cento's preset.
+    /// Returns whether cento's preset compares this way.
     fn is_default(&self) -> bool {
         let (scheme, analyzer) = SETTINGS[0];
         self.name == name(scheme, analyzer)

@@ -1,8 +1,8 @@
-//! Recall of planted copies and passages, and the other hits.
+//! Measures recall of planted copies and passages, and counts false hits.
 //!
-//! A query counts as found if its source is among the hits. A *false hit* is a hit that is not
-//! the source. It is a *chance* one if it shares five words in a row with the query, which other
-//! tools would count too, and a *collision* if it shares none.
+//! A query counts as found if its source is among the hits. A *false hit* is a hit other than the
+//! source. It is a *chance* hit if it shares five words in a row with the query, which other tools
+//! would report too, and a *collision* if it shares no such run.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
@@ -110,7 +110,7 @@ impl Recall {
         Ok(())
     }
 
-    /// Tells chance hits from collisions, with the texts.
+    /// Reads the texts to tell chance hits from collisions.
     fn tell_false_hits(
         &self,
         queries: &HashMap<String, Planted>,
@@ -139,7 +139,7 @@ impl Recall {
     }
 }
 
-/// All runs of five words.
+/// Returns all runs of five words.
 fn shingles(text: &str) -> HashSet<Vec<String>> {
     let text = text.to_lowercase();
     let words: Vec<String> = text

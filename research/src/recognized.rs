@@ -1,10 +1,10 @@
 //! Finds the copies of OCR pages (OCR).
 //!
-//! The corpus has each page twice: corrected by people (`meta.kind` is `corrected`) and as a
-//! program recognized it (`raw`), with the share of its words that are wrong
-//! (`meta.word_error_rate`). For each setting the tables show how often the copy is the first hit,
-//! in both directions, near-duplicates by threshold, and the share of a page that is in passages
-//! with its copy; and the cost beside that of the first setting.
+//! The corpus has each page twice: corrected by people (`meta.kind` is `corrected`), and as a
+//! program recognized it (`raw`), with the share of wrong words (`meta.word_error_rate`). For each
+//! setting the tables show how often the copy is the first hit in each direction, near-duplicates
+//! by threshold, the share of a page in passages with its copy, and the cost relative to the first
+//! setting.
 
 mod wrong;
 

@@ -2,9 +2,9 @@
 //! (PAN, source retrieval)
 //!
 //! Each suspicious document of the PAN text alignment corpus is searched for, whole, in an index of
-//! all sources. Recall is the share of its labelled sources that are among the first hits. A
-//! document borrows from more sources than are labelled for it, and those are hits too: so recall
-//! at few hits says less than it seems to.
+//! all sources. Recall is the share of its labeled sources among the first hits. A document also
+//! borrows from sources without a label, which are hits too, so recall at few hits says less than
+//! it seems to.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::PathBuf;
@@ -41,12 +41,12 @@ pub struct Retrieval {
     every: usize,
 }
 
-/// Recall is measured at these numbers of hits.
+/// Numbers of hits at which to measure recall.
 const AT: [usize; 3] = [10, 50, 1000];
 
 const RANKS: [Rank; 3] = [Rank::Overlap, Rank::Weight, Rank::Passages];
 
-/// The sources of a suspicious document, by category.
+/// Labeled sources of a suspicious document, by category.
 type Sources = BTreeMap<String, BTreeSet<String>>;
 
 #[derive(Default, Clone, Copy)]
@@ -113,7 +113,7 @@ impl Retrieval {
         Ok(())
     }
 
-    /// The sources in an index; prints its cost.
+    /// Makes an index of the sources and prints its cost.
     fn index(&self, scheme: &str, sources: &[Document]) -> Result<Searcher> {
         let config = Config::new(scheme, &self.analyzer, true)?;
         let bytes = sources.iter().map(|source| source.text.len()).sum::<usize>() as f64 / 1e6;
@@ -139,12 +139,12 @@ impl Retrieval {
     }
 }
 
-/// The time of signing queries and of interactive searches with few hits.
+/// Measures the time to sign queries and to search interactively, with few hits.
 fn times<'a>(searcher: &Searcher, queries: impl Iterator<Item = &'a String>) -> Result {
     let config = searcher.snapshot().config();
     let (mut signing, mut by_rank) = (Times::default(), [Times::default(), Times::default()]);
     for text in queries {
-        // The first search reads what the others find in memory.
+        // The first search reads files that later searches find in memory.
         searcher.search(&Query::text(text.clone()).counts_only(true))?;
         signing.time(|| config.sign(text))?;
         for (rank, times) in [Rank::Overlap, Rank::Weight].into_iter().zip(&mut by_rank) {

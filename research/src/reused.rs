@@ -1,9 +1,9 @@
-//! The share of reused text that a search finds, and a report shows, by the limit of hits.
+//! Measures the share of reused text that a search finds and a report shows, by the limit of hits.
 //!
-//! Each suspicious document of the PAN text alignment corpus that borrows is searched for, whole,
-//! with passages, in an index of all sources: without a limit, and with several. Found characters
-//! are those of labelled cases that are in a passage with their source. The share is that of the
-//! bytes, white space apart, in any passage.
+//! Each suspicious document of the PAN text alignment corpus that borrows text is searched for,
+//! whole and with passages, in an index of all sources: without a limit, and with several limits. A
+//! character of a labeled case is found if it is in a passage with its source. The share is the
+//! share of bytes, without white space, in any passage.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
@@ -39,17 +39,17 @@ pub struct Reused {
     documents: usize,
 }
 
-/// A suspicious document.
+/// A suspicious document with its cases.
 struct Suspicious {
     text: String,
-    /// The category, the source and the bytes of each case.
+    /// Category, source and byte range of each case.
     cases: Vec<(String, String, Range<usize>)>,
 }
 
-/// The findings of searches of one kind.
+/// The findings of all searches with the same limit.
 #[derive(Default)]
 struct Row {
-    /// Bytes found, and all, by category.
+    /// Found bytes and all bytes, by category.
     by_category: BTreeMap<String, (usize, usize)>,
     shares: Vec<f64>,
     hits: usize,
@@ -127,7 +127,7 @@ impl Reused {
     }
 }
 
-/// Searches for all documents.
+/// Searches for every suspicious document.
 fn row(searcher: &Searcher, query: &Query, suspicious: &[Suspicious]) -> Result<Row> {
     let mut row = Row::default();
     for Suspicious { text, cases } in suspicious {

@@ -1,6 +1,6 @@
-//! Recall of edited copies in the scripts of the world, and of texts of a few words.
+//! Measures recall of edited copies in many scripts, and of texts of a few words.
 //!
-//! The texts and their edits are those of the tests: see crates/cento-testing/src/udhr.rs.
+//! Texts and edits are shared with the tests: see crates/cento-testing/src/udhr.rs.
 
 use cento::search::Rank;
 use cento_testing::udhr::{Articles, CHANGES, Change, Kind, LANGUAGES, Setting, ShortTexts};
@@ -16,7 +16,7 @@ pub struct Scripts {
     rounds: u64,
 }
 
-/// Words edited, in a hundred.
+/// Per cent of words to edit.
 const EDITS: [u32; 3] = [5, 10, 20];
 
 /// The settings for articles and for passages of them.
@@ -25,7 +25,7 @@ const SETTINGS: [Setting; 2] = [
     Setting { scheme: "reuse", rank: Rank::Weight },
 ];
 
-/// The words of a title, a headline and a tweet.
+/// Numbers of words of a title, a headline and a tweet.
 const WORDS: [usize; 3] = [5, 10, 25];
 
 /// The schemes for texts of a few words.

@@ -1,9 +1,9 @@
-//! Finds the sentence that another person rewrote, among many.
+//! Measures whether a rewritten sentence finds its original among many sentences.
 //!
-//! All original sentences are indexed, and each one that a person rewrote is searched for in its
-//! new words: is its original the first hit by weight? Originals that are equal, word by word, are
-//! one. Halves of the queries, by their place, are counted apart, so that a setting that is chosen
-//! on one can be confirmed on the other.
+//! All original sentences are indexed, and each rewritten sentence is searched for. The question is
+//! whether its original is the first hit by weight. Originals with equal words count as one. Even
+//! and odd queries are counted apart, so that a setting chosen on one half can be confirmed on the
+//! second.
 
 use std::collections::HashMap;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! Exact similarities of pairs of documents, from files.
+//! Reads exact similarities of pairs of documents from files.
 
 use std::path::Path;
 
@@ -6,19 +6,19 @@ use crate::Result;
 
 /// A pair with its exact similarities.
 pub struct Truth {
-    /// The first document.
+    /// The id of the first document.
     pub a: String,
-    /// The second.
+    /// The id of the second document.
     pub b: String,
-    /// Their resemblance.
+    /// The resemblance of the two documents.
     pub resemblance: f64,
-    /// How much of the first is in the second.
+    /// The share of the first document that is in the second.
     pub containment: f64,
-    /// How much of the second is in the first.
+    /// The share of the second document that is in the first.
     pub containment_back: f64,
 }
 
-/// The pairs of a file of exact similarities, named `revisions-dev-SERIES-sims.tsv`.
+/// Reads the pairs of a file named `revisions-dev-SERIES-sims.tsv`.
 pub fn truths(path: &Path) -> Result<Vec<Truth>> {
     let name = path.file_stem().and_then(|name| name.to_str()).unwrap_or("");
     let series = name.trim_start_matches("revisions-dev-").trim_end_matches("-sims");

@@ -1,32 +1,32 @@
-//! The rules of an alignment, and the code in place of each when it is off; and the bounds, which
-//! no figure measures.
+//! Lists the rules of an alignment, with the code that replaces a rule when it is off, and the
+//! bounds, which no figure measures.
 
 /// A rule: a constant, or an expression.
 pub struct Rule {
-    /// Its file in `crates/cento-text/src/compare/align`.
+    /// The file of the rule in `crates/cento-text/src/compare/align`.
     pub file: &'static str,
-    /// The constant; of an expression a short name.
+    /// The name of the constant, or a short name for an expression.
     pub name: &'static str,
-    /// The expression; empty for a constant.
+    /// The expression, empty for a constant.
     pub code: &'static str,
-    /// The code in its place when it is off.
+    /// The code that replaces the rule when it is off.
     pub without: &'static str,
-    /// Its subject.
+    /// The subject of the rule, for the table.
     pub what: &'static str,
 }
 
 impl Rule {
-    /// Its name, below that of its file.
+    /// Returns the name of the rule, below the name of its file.
     pub fn id(&self) -> String {
         format!("{}::{}", self.file.trim_end_matches(".rs"), self.name)
     }
 
-    /// Returns whether it, or its file, is named so.
+    /// Returns whether the rule or its file has this name.
     pub fn is(&self, name: &str) -> bool {
         self.id() == name || self.file == name
     }
 
-    /// Its place among all.
+    /// The index of the rule in [`RULES`].
     pub fn number(&self) -> usize {
         RULES.iter().position(|rule| rule.id() == self.id()).unwrap_or(RULES.len())
     }
@@ -146,8 +146,8 @@ rules! {
     }
 }
 
-/// The other constants: bounds of work and memory, lengths that arrays have, and units of the
-/// figures above. Each is named like a rule, and has its subject.
+/// Constants that are not rules: bounds of work and memory, array lengths, and units of the figures
+/// above, each with its name and its subject.
 pub const BOUNDS: &[(&str, &str)] = &[
     ("alike::SEEDS_MAX", "memory: pairs of alike sentences"),
     ("alike::SEED_BYTES", "memory: of one of them"),

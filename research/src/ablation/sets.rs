@@ -1,7 +1,7 @@
-//! The sets of texts that rules are measured on, each as one figure between 0 and 1.
+//! The sets of texts that rules are measured on. Each set gives one figure between 0 and 1.
 //!
-//! A set has labels of its own (PAN, judged programs, answers of known sources) or labels that
-//! follow from how it was made: planted sentences, tables of equal or of other values.
+//! A set has its own labels (PAN, judged programs, answers of known sources), or labels that follow
+//! from its construction: planted sentences, tables with equal or different values.
 
 mod made;
 mod prose;
@@ -15,19 +15,19 @@ use cento::text::{Analyzer, Tokens};
 
 use crate::Result;
 
-/// A set of texts, and what its figure says.
+/// A set of texts, with the meaning of its figure.
 pub struct Set {
-    /// Its name, in the head of the table.
+    /// The name in the head of the table.
     pub name: &'static str,
     /// Whether rules were chosen on it, in whole or in part.
     pub chose_rules: bool,
-    /// What the figure is.
+    /// The meaning of the figure.
     pub figure: &'static str,
-    /// Measures it on the corpora in a directory.
+    /// Computes the figure from the corpora in a directory.
     pub measure: fn(&Path) -> Result<f64>,
 }
 
-/// All sets.
+/// All sets, in the order of the table.
 pub const SETS: [Set; 20] = [
     Set {
         name: "PAN",
@@ -151,14 +151,14 @@ pub const SETS: [Set; 20] = [
     },
 ];
 
-/// A text and its tokens.
+/// A text with its tokens.
 pub struct Text {
     text: String,
     tokens: Tokens,
 }
 
 impl Text {
-    /// Analyzes a text.
+    /// Analyzes a text into tokens.
     pub fn new(text: impl Into<String>, analyzer: &Analyzer) -> Result<Text> {
         let (text, mut tokens) = (text.into(), Tokens::default());
         analyzer.analyze(&text, &mut tokens, Stop::NEVER)?;
@@ -173,12 +173,12 @@ impl Text {
         self.tokens.hashes.len()
     }
 
-    /// The passages that this text shares with another.
+    /// Returns the passages that this text shares with `other`.
     fn passages(&self, other: &Text, genre: Genre) -> Result<Vec<AlignedPassage>> {
         Ok(align(self.side(), other.side(), genre, Stop::NEVER)?.passages)
     }
 
-    /// Which tokens are in a passage with another text.
+    /// Returns, for each token, whether it is in a passage with `other`.
     fn marked(&self, other: &Text, genre: Genre) -> Result<Vec<bool>> {
         let mut marked = vec![false; self.len()];
         for passage in self.passages(other, genre)? {
@@ -187,7 +187,7 @@ impl Text {
         Ok(marked)
     }
 
-    /// The share of the shorter text that is matched in the other.
+    /// Returns the share of the shorter text that is matched in the longer text.
     fn matched_share(&self, other: &Text, genre: Genre) -> Result<f64> {
         let mut matched = vec![false; self.len()];
         for passage in self.passages(other, genre)? {
@@ -198,7 +198,7 @@ impl Text {
     }
 }
 
-/// Counts of words that are marked or should be.
+/// Counts of marked words and of words to mark.
 #[derive(Default)]
 pub struct Counts {
     right: u64,
@@ -224,7 +224,8 @@ impl Counts {
     }
 }
 
-/// The probability that a copy scores more than another pair; equal scores count half.
+/// Returns the probability that a copy scores more than a pair that is no copy. Equal scores count
+/// half.
 fn auc(scored: &[(f64, bool)]) -> f64 {
     let of = |is_copy: bool| {
         let of = scored.iter().filter(move |(_, copy)| *copy == is_copy);

@@ -1,14 +1,14 @@
-//! Copies the sources, with a switch for each rule.
+//! Copies the sources and gives each rule a switch.
 
 use std::path::Path;
 
 use super::rules::{RULES, Rule};
 use crate::Result;
 
-/// The variable of the environment that names the rule which is off.
+/// The environment variable with the name of the rule to switch off.
 pub const VARIABLE: &str = "CENTO_WITHOUT";
 
-/// The parts of the repository that are built.
+/// Paths of the repository that the build needs.
 const COPIED: [&str; 11] = [
     ".cargo",
     "Cargo.toml",
@@ -26,8 +26,8 @@ const COPIED: [&str; 11] = [
 /// The directory of the rules, below the root of the repository.
 pub const DIRECTORY: &str = "crates/cento-text/src/compare/align";
 
-/// Copies the sources at `root` to `work`, and makes the rules switches there. Files that have not
-/// changed are not written anew, so that the next build is short.
+/// Copies the sources at `root` to `work` and turns the rules into switches there. Unchanged files
+/// are not written again, so that the next build is short.
 pub fn copy(root: &Path, work: &Path) -> Result {
     for part in COPIED {
         copy_part(&root.join(part), &work.join(part))?;
@@ -80,7 +80,7 @@ fn write(path: &Path, bytes: &[u8]) -> Result {
     Ok(())
 }
 
-/// Makes all rules switches in the files of [`DIRECTORY`], with their names.
+/// Turns all rules into switches in the files of [`DIRECTORY`], given with their names.
 pub fn switch_all(files: &mut [(String, String)]) -> Result {
     // Expressions first, as they are written in the sources.
     let (expressions, constants): (Vec<_>, Vec<_>) =
@@ -88,7 +88,7 @@ pub fn switch_all(files: &mut [(String, String)]) -> Result {
     expressions.into_iter().chain(constants).try_for_each(|rule| switch(rule, files))
 }
 
-/// Makes a rule a switch.
+/// Turns a rule into a switch.
 fn switch(rule: &Rule, files: &mut [(String, String)]) -> Result {
     let file = files.iter_mut().find(|(name, _)| name == rule.file);
     let (_, text) = file.ok_or_else(|| format!("{}: no file {}", rule.name, rule.file))?;
@@ -123,7 +123,7 @@ fn switch(rule: &Rule, files: &mut [(String, String)]) -> Result {
     Ok(())
 }
 
-/// The expression of a rule, or the code in its place.
+/// Returns the expression of a rule, or the code that replaces it.
 fn either(rule: &Rule, code: &str) -> String {
     format!(
         "(if {{ static OFF: std::sync::LazyLock<bool> = std::sync::LazyLock::new(|| \
@@ -134,7 +134,7 @@ fn either(rule: &Rule, code: &str) -> String {
     )
 }
 
-/// Makes each use of a constant a call, except in comments and in lists of names.
+/// Turns each use of a constant into a call, except in comments and in lists of names.
 fn called(text: &str, name: &str) -> String {
     let mut lines = Vec::new();
     let mut is_use = false;

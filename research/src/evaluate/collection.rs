@@ -1,5 +1,5 @@
-//! Whole collections: pairs against brute force, their cost, the histogram of Finkel et al.,
-//! planted duplicates, clusters.
+//! Measures whole collections: pairs against brute force, the cost of pairs, the histogram of
+//! Finkel et al., planted duplicates, clusters.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
@@ -38,7 +38,7 @@ pub struct Collection {
     work: PathBuf,
 }
 
-/// Theirs: pairs of RFCs by symmetric similarity, from [0.9, 1) to [0, 0.1).
+/// The paper's counts: pairs of RFCs by symmetric similarity, from [0.9, 1) to [0, 0.1).
 const HISTOGRAM: [u32; 10] = [5, 24, 30, 60, 87, 168, 301, 2046, 2865, 1083];
 
 impl Collection {
@@ -83,7 +83,7 @@ impl Collection {
         Ok(Searcher::new(index.snapshot()?))
     }
 
-    /// Finkel et al. 2002, section 3: pairs by symmetric similarity.
+    /// Repeats Finkel et al. 2002, section 3: pairs by symmetric similarity.
     fn histogram(&self, rfc: &[Document], out: &mut String) -> Result {
         *out += "Finkel et al. 2002, section 3: pairs of RFCs by symmetric similarity, as this is published and for two schemes. Theirs is of their SE with text-file \
                  chunking over some 3,000 files, without pairs of trivially identical ones; of the last column, from 0 to 0.1, only pairs with a digest in common \
@@ -110,7 +110,7 @@ impl Collection {
         Ok(())
     }
 
-    /// What all pairs cost, by the size of the collection.
+    /// Measures the cost of all pairs by size of the collection.
     fn scaling(&self, out: &mut String) -> Result {
         *out += "Cost against the size of the collection (the RFCs repeated with edits; containment 0.5), with stop-fingerprints in more than 1,000 documents and with \
                  none; last the exponent between the ends.\n\n| | 1 | 2 | 4 | 8 | exponent |\n|---|---|---|---|---|---|\n";
@@ -180,7 +180,7 @@ impl Collection {
         Ok(())
     }
 
-    /// What chains make of the licenses.
+    /// Shows the clusters that chaining makes of the licenses.
     fn clusters(&self, out: &mut String) -> Result {
         *out += "Clusters of the licenses at a resemblance of 0.5 (the longest represents): by stars, where every member resembles the representative, and by single \
                  linkage, where it resembles some member.\n\n| linkage | clusters | documents | largest | least resemblance to the representative in it | s |\n|---|---|---|---|---|---|\n";
@@ -228,7 +228,7 @@ fn timed(searcher: &Searcher, thresholds: Thresholds, max_df: Option<u64>) -> Re
     Ok((count, started.elapsed().as_secs_f64()))
 }
 
-/// Pairs that are found as brute force has them, that are missing, and that are wrong.
+/// Counts pairs that agree with brute force, missing pairs, and wrong pairs.
 fn against_brute_force(searcher: &Searcher, thresholds: Thresholds) -> Result<(u64, u64, u64)> {
     let snapshot = searcher.snapshot();
     let documents = snapshot.segments()[0].signatures.header().documents;

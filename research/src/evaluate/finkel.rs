@@ -55,7 +55,7 @@ const TABLE_4: [(u32, u32, [u32; 3]); 6] = [
     (2422, 2276, [6, 9, 10]),
 ];
 
-/// The RFCs of table 3.
+/// Numbers of the RFCs in table 3.
 const TABLE_3: [u32; 22] = [
     2264, 2274, 1138, 1148, 1596, 1604, 1395, 1084, 2139, 2059, 1048, 1065, 1155, 1497, 2394, 2392,
     2422, 2541, 2276, 1600, 1410, 2497,
@@ -207,7 +207,7 @@ fn table_4(texts: &HashMap<u32, Text>, out: &mut String) -> Result {
     Ok(())
 }
 
-/// Scheme and analyzer for programs.
+/// Scheme and analyzer for programs, one setting each.
 const FOR_PROGRAMS: [(&str, &str); 5] = [
     ("syntax(min=10)", "code(language=java)"),
     ("winnow(k=5,w=4)", "code(language=java)"),
@@ -216,8 +216,8 @@ const FOR_PROGRAMS: [(&str, &str); 5] = [
     ("winnow(k=5,w=4)", "words"),
 ];
 
-/// How much of an original program is in copies that were disguised in six ways, and in programs
-/// that others wrote for the same task?
+/// Measures how much of an original program is in copies disguised in six ways, and in independent
+/// programs for the same task.
 fn table_of_programs(path: &Path, out: &mut String) -> Result {
     let mut originals: HashMap<String, String> = HashMap::new();
     let mut others: Vec<(String, &'static str, String)> = Vec::new();

@@ -1,7 +1,7 @@
-//! The tables of the papers again, with cento's schemes and measures.
+//! Repeats the tables of the papers with cento's schemes and measures.
 //!
-//! One sub-command a paper, and one for whole collections. Each prints its tables, and puts them
-//! into a section of `target/evaluation.md`; `research/RESULTS.md` has them in short form.
+//! Each paper has a sub-command, and whole collections have one. A sub-command prints its tables
+//! and writes them to a section of `target/evaluation.md`. `research/RESULTS.md` has a short form.
 
 mod collection;
 mod finkel;
@@ -57,7 +57,7 @@ impl Evaluate {
     }
 }
 
-/// Puts `text` between the marks of the section `name`, which is appended if it is not there.
+/// Replaces the text of the section `name`, or appends the section if it is missing.
 fn replace_section(path: &Path, name: &str, text: &str) -> Result {
     let (begin, end) = (format!("<!-- {name} -->\n"), format!("<!-- end of {name} -->\n"));
     let section = format!("{begin}{text}{end}");
@@ -71,8 +71,8 @@ fn replace_section(path: &Path, name: &str, text: &str) -> Result {
     Ok(std::fs::write(path, after)?)
 }
 
-/// A configuration that keeps texts; its scheme reads a table of the runs of `q` tokens of these
-/// texts, if `q` is not 0.
+/// Returns a configuration that keeps texts. Unless `q` is 0, its scheme reads a table of the runs
+/// of `q` tokens in these texts.
 pub fn trained(scheme: &str, analyzer: &str, q: usize, texts: &[&str]) -> Result<Config> {
     let analyzer: Analyzer = analyzer.parse()?;
     let name = analyzer.to_string();
@@ -92,12 +92,12 @@ pub fn trained(scheme: &str, analyzer: &str, q: usize, texts: &[&str]) -> Result
     Ok(Config::with_frequencies(scheme, &name, true, table)?)
 }
 
-/// How many keys two ascending sets share.
+/// Counts the keys that two ascending sets share.
 fn common(a: &[u64], b: &[u64]) -> usize {
     a.iter().filter(|key| b.binary_search(key).is_ok()).count()
 }
 
-/// A share, and 0 of nothing.
+/// Returns a share, or 0 if the whole is 0.
 fn share(part: usize, whole: usize) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
 }

@@ -57,7 +57,7 @@ const METHODS: [Method; 17] = [
     method("keywords(min=2,ppm=1000,t=2)", 1, 0.0, ""),
 ];
 
-/// The lengths of texts whose fingerprints are counted, in words.
+/// Lengths of the texts to count fingerprints of, in words.
 const LENGTHS: [usize; 5] = [1000, 2000, 4000, 8000, 16000];
 
 const SIMILARITIES: [f64; 9] = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9];
@@ -138,7 +138,7 @@ impl Potthast {
     }
 }
 
-/// Appends the numbers of fingerprints of texts of different lengths.
+/// Appends the numbers of fingerprints by length of the text.
 fn counts_by_length(
     scheme: &str,
     size: &str,

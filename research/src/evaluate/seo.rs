@@ -34,7 +34,7 @@ pub struct Seo {
     seed_of_pairs: u64,
 }
 
-/// The schemes of the paper with its parameters, the default one, and the one for rewritten text.
+/// Schemes of the paper with its parameters, the default scheme, and the scheme for rewritten text.
 const SCHEMES: [&str; 8] = [
     "kgram(k=3)",
     "mod(k=3,p=6)",
@@ -49,14 +49,14 @@ const SCHEMES: [&str; 8] = [
 const CATEGORIES: [Category; 6] =
     [Category::C1, Category::C2, Category::C3, Category::C4, Category::C5, Category::C6];
 
-/// Two texts, and the category of their alignment.
+/// Two texts, with the category of reuse that their alignment shows.
 struct Pair {
     a: String,
     b: String,
     label: Option<Category>,
 }
 
-/// Chooses at most `each` pairs of each category, and as many without a category.
+/// Chooses at most `each` pairs of each category, and as many pairs without a category.
 struct Chooser {
     each: usize,
     analyzer: Analyzer,
@@ -95,7 +95,8 @@ impl Seo {
             .to_owned();
         let (pairs, texts) = self.revisions.read()?;
         let mut revisions = Chooser::new(self.each)?;
-        // Rare categories are late to fill; the exact shares of the pair tell which may be one.
+        // Rare categories fill late, so the exact shares of a pair tell first which category is
+        // possible.
         for pair in &pairs {
             let guess = Category::of(pair.containment, pair.containment_back);
             if revisions.counts.get(&guess).is_some_and(|count| *count >= self.each) {
@@ -146,7 +147,7 @@ impl Seo {
     }
 }
 
-/// Appends the table of these pairs.
+/// Appends a table of the figures for these pairs.
 fn table(what: &str, pairs: &[Pair], out: &mut String) -> Result {
     write!(out, "{} {what}.\n\n| scheme |", pairs.len())?;
     for category in CATEGORIES {
@@ -182,7 +183,7 @@ fn table(what: &str, pairs: &[Pair], out: &mut String) -> Result {
     Ok(())
 }
 
-/// How many fingerprints of segments survive one replaced word?
+/// Measures how many fingerprints of segments survive a replaced word.
 fn robustness(out: &mut String) -> Result {
     *out += "Fingerprints that survive when one word in twenty is replaced by another:\n\n| p | breaking | dct |\n|---|---|---|\n";
     let word = |seed: u64, i: u64| format!("w{}", cento::hash::mix64(seed << 32 | i) % 20_000);

@@ -50,10 +50,10 @@ const SCHEMES: [(&str, &str, usize); 13] = [
     ("keywords(min=2,ppm=1000,t=2)", "words", 1),
 ];
 
-/// The words of a test, as in the paper.
+/// Number of words of a test, as in the paper.
 const WORDS: usize = 400;
 
-/// A test: a text, and which bytes of it are whose.
+/// A test text, with the source of each range of bytes.
 struct Test {
     text: String,
     reused: Vec<(Range<usize>, String)>,
@@ -69,7 +69,7 @@ impl Sharapova {
         if long.len() < 4 * self.each {
             return Err("the corpus has too few documents of 400 words".into());
         }
-        // Sources of text inserted as original are not indexed.
+        // Documents that supply the original text are not indexed.
         let (originals, sources) = long.split_at(self.each);
         let originals: HashSet<&str> =
             originals.iter().map(|document| document.id.as_str()).collect();
@@ -118,7 +118,7 @@ fn words(text: &str) -> usize {
     text.split_whitespace().count()
 }
 
-/// Sentences of a document, with about this many words in all.
+/// Takes sentences of a document, about this many words in total.
 fn sentences(document: &Document, words_max: usize) -> Vec<String> {
     let mut sentences = Vec::new();
     let mut count = 0;
@@ -173,7 +173,7 @@ fn make(
     test
 }
 
-/// A third of the words of more than four letters in another form.
+/// Inflects a third of the words of more than four letters.
 fn inflect(sentence: &str, rng: &mut Rng) -> String {
     let inflected = sentence.split(' ').map(|word| {
         let letters = word.trim_end_matches(|c: char| !c.is_alphabetic());
@@ -192,7 +192,7 @@ fn inflect(sentence: &str, rng: &mut Rng) -> String {
     inflected.collect::<Vec<_>>().join(" ")
 }
 
-/// The share of the fingerprints that were taken in reused text and that its sources have.
+/// Of the fingerprints in reused text, the share that its sources have too.
 fn shared(searcher: &Searcher, test: &Test, indexed: &[&Document]) -> Result<f64> {
     let config = searcher.snapshot().config();
     let mut known: HashSet<u64> = HashSet::new();
@@ -211,8 +211,7 @@ fn shared(searcher: &Searcher, test: &Test, indexed: &[&Document]) -> Result<f64
     Ok(share(found, signature.len()))
 }
 
-/// The share of the reused bytes that passages of their sources cover, and the share of the sources
-/// that are hits.
+/// Two shares: reused bytes covered by passages with their source, and sources among the hits.
 fn recall(searcher: &Searcher, test: &Test) -> Result<(f64, f64)> {
     let query = Query::text(test.text.clone()).passages(true).limit(10);
     let hits = searcher.search(&query)?.hits;

@@ -57,7 +57,8 @@ impl Sun {
                     changed.iter_mut().take(touched).for_each(|gram| *gram = true);
                 });
                 let average = self.share(&mut rng, w, |rng, changed| {
-                    // A character is part of the q-grams that begin at it or up to q - 1 before.
+                    // A character is part of the q-grams that begin at most q - 1 characters before
+                    // it.
                     let mut places: Vec<usize> = (0..w + q - 1).collect();
                     rng.shuffle(&mut places);
                     for place in &places[..m] {
@@ -79,7 +80,8 @@ impl Sun {
         Ok(out)
     }
 
-    /// Index size and time, precision, recall and F1 by obfuscation, and what the heap skips.
+    /// Measures index size and time, precision, recall and F1 by obfuscation, and the documents
+    /// that the heap skips.
     fn figure_1(&self, rng: &mut Rng, out: &mut String) -> Result {
         let cases = self.cases(rng)?;
         *out += "Figure 1 in shape, on the PAN 2013 training corpus, over characters as in the paper, and by the default scheme and `reuse`: each case is a query for the best passage (`search --goal passage`). Recall is \
@@ -133,7 +135,7 @@ impl Sun {
         Ok(())
     }
 
-    /// Cases of each category, with the text of the suspicious passage.
+    /// Draws cases of each category, with the text of the suspicious passage.
     fn cases(&self, rng: &mut Rng) -> Result<BTreeMap<String, Vec<Case>>> {
         let mut texts: HashMap<String, String> = HashMap::new();
         for path in [&self.corpus.sources, &self.corpus.suspicious] {
@@ -177,8 +179,8 @@ impl Sun {
         Ok(Searcher::new(index.snapshot()?))
     }
 
-    /// How often the least of `w` random values is the least when those are drawn anew that
-    /// `change` marks.
+    /// Measures how often the minimum of `w` random values stays the minimum if the values marked
+    /// by `change` are drawn again.
     fn share(&self, rng: &mut Rng, w: usize, change: impl Fn(&mut Rng, &mut [bool])) -> f64 {
         let mut same = 0;
         for _ in 0..self.windows {
@@ -196,8 +198,8 @@ impl Sun {
     }
 }
 
-/// The schemes of the paper's experiments, over characters, the default one and the one for
-/// rewritten text; and their q.
+/// Schemes of the paper's experiments over characters, the default scheme, and the scheme for
+/// rewritten text, each with its q.
 const SCHEMES: [(&str, &str, usize); 6] = [
     ("winnow(k=50,w=100)", "chars", 50),
     ("winnow(k=10,w=140)", "chars", 10),
@@ -209,15 +211,15 @@ const SCHEMES: [(&str, &str, usize); 6] = [
 
 /// A passage that was reused.
 struct Case {
-    /// As the suspicious document has it.
+    /// The text in the suspicious document.
     text: String,
-    /// The document it is from.
+    /// The id of the source document.
     source: String,
-    /// Its place in the source.
+    /// The range of the passage in the source.
     bytes: std::ops::Range<usize>,
 }
 
-/// Sums over cases.
+/// Sums of the figures over cases.
 #[derive(Default)]
 struct Sums {
     cases: f64,

@@ -1,4 +1,4 @@
-//! Comparison of a lineage with the truth.
+//! Compares a lineage with the truth.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,21 +10,22 @@ use super::Truth;
 /// Counts for the documents of one half.
 #[derive(Debug, Default)]
 pub struct Tally {
-    /// Documents that have a direct ancestor in truth; of these, those that a link with one was
-    /// found of, with another document of their history, with any other, and with none.
+    /// Documents with a true direct ancestor, then how many of these have a found link with a
+    /// direct ancestor, with a further document of their history, with an unrelated document, and
+    /// with no document.
     versions: u64,
     direct: u64,
     of_history: u64,
     another: u64,
     none: u64,
-    /// Documents that have no ancestor in truth, and those of them that were given one which is not
-    /// of their history.
+    /// Documents without a true ancestor, and how many of these got an ancestor outside their
+    /// history.
     firsts: u64,
     given: u64,
-    /// Links of documents of one history: from the earlier to the later, and the other way.
+    /// Links within a history: from the earlier to the later document, and backwards.
     right: u64,
     wrong: u64,
-    /// A line for each difference.
+    /// A line for each difference from the truth.
     pub differences: Vec<String>,
 }
 

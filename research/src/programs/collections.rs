@@ -1,9 +1,9 @@
-//! Thresholds in a collection that did not choose them.
+//! Measures thresholds in collections that did not choose them.
 //!
-//! A collection has some tasks, with several independent solutions of each, the original, and
-//! copies of it of random levels. Pairs of the original and its copies are to be found. The tasks
-//! of one half choose a threshold, in collections of few programs; the others judge it, in small
-//! collections and in large ones. Then the halves change places.
+//! A collection has some tasks, each with an original, several independent solutions, and copies of
+//! random levels. The pairs of an original and its copies are to be found. Half of the tasks choose
+//! a threshold, in collections of few programs. The second half judges it, in small and in large
+//! collections. Then the halves change roles.
 
 use super::figures::{Scored, best, f1};
 use super::{Compared, Program, Role, scores};
@@ -12,14 +12,15 @@ use crate::Result;
 /// The halves of the tasks.
 const HALVES: [&[u32]; 2] = [&[1, 3, 5, 7], &[2, 4, 6]];
 
-/// The tasks of a small collection, its independent solutions of each, and its copies of each.
+/// The shape of a small collection: tasks, independent solutions of each task, copies of each
+/// original.
 const SMALL: (usize, usize, usize) = (1, 7, 1);
-/// Those of a large one: as many as there are.
+/// The shape of a large collection: everything available.
 const LARGE: (usize, usize, usize) = (4, 15, 2);
 
-/// The rank of the neighbor that the margin of a pair was over, until cento had evidence instead.
+/// Rank of the neighbor that margins were measured from, until cento used evidence instead.
 const MARGIN_RANK: usize = 6;
-/// Ranks that are compared with it.
+/// Alternative ranks, for comparison.
 const RANKS: [usize; 5] = [2, 4, MARGIN_RANK, 8, 12];
 
 /// A way to score the pairs of a collection.
@@ -29,9 +30,9 @@ enum Score {
     Containment,
     /// Resemblance with fingerprints weighted by how rare they are within the collection.
     Weighted,
-    /// Resemblance less that of the neighbor of this rank.
+    /// Resemblance, less the resemblance of the neighbor of this rank.
     Margin(usize),
-    /// The margin with the weights.
+    /// The margin, with weighted fingerprints.
     WeightedMargin(usize),
     /// cento's score of pairs of programs.
     Programs,
@@ -110,7 +111,7 @@ impl Score {
     }
 }
 
-/// The programs of a random collection of this shape.
+/// Draws the programs of a random collection of this shape.
 fn collection(
     programs: &[Program],
     tasks: &[u32],
@@ -137,7 +138,7 @@ fn collection(
     members
 }
 
-/// The scores of all pairs of a collection.
+/// Scores all pairs of a collection.
 fn scored(
     programs: &[Program],
     way: &Compared,
@@ -173,7 +174,7 @@ fn select(all: &[Vec<f64>], members: &[usize]) -> Vec<Vec<f64>> {
     members.iter().map(|&a| members.iter().map(|&b| all[a][b]).collect()).collect()
 }
 
-/// Resemblances with each fingerprint weighted by the logarithm of how rare it is.
+/// Returns resemblances with each fingerprint weighted by the logarithm of its rarity.
 fn weighted(way: &Compared, members: &[usize]) -> Vec<Vec<f64>> {
     let mut counts = std::collections::HashMap::new();
     for &member in members {
@@ -191,7 +192,7 @@ fn weighted(way: &Compared, members: &[usize]) -> Vec<Vec<f64>> {
     (0..members.len()).map(|a| (0..members.len()).map(|b| pair(a, b)).collect()).collect()
 }
 
-/// The margins over the other neighbor of this rank, by definition.
+/// Returns the margins over the neighbor of this rank, computed by definition.
 fn margins(similarity: &[Vec<f64>], rank: usize) -> Vec<Vec<f64>> {
     let count = similarity.len();
     let sorted: Vec<Vec<(f64, usize)>> = (0..count)

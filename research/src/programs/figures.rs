@@ -1,10 +1,10 @@
-//! The figures of rankings.
+//! Computes figures of rankings: AUC, average precision and F1.
 
-/// A score, and whether it is that of a copy.
+/// A score, and whether the program with this score is a copy.
 pub(super) type Scored = (f64, bool);
 
-/// The share of pairs of a copy and another program whose copy has the higher score; equal ones
-/// are half.
+/// Returns the AUC: of all pairs of a copy and an independent program, the share where the copy
+/// scores higher. A tie counts half.
 pub(super) fn auc(scored: &[Scored]) -> f64 {
     let (mut sum, mut count) = (0.0, 0u64);
     for (copy, _) in scored.iter().filter(|(_, is_copy)| *is_copy) {
@@ -16,7 +16,7 @@ pub(super) fn auc(scored: &[Scored]) -> f64 {
     sum / count.max(1) as f64
 }
 
-/// The mean precision at the rank of each copy; of equal scores the copies come last.
+/// Returns the mean precision at the rank of each copy. In a tie, copies come last.
 pub(super) fn average_precision(scored: &[Scored]) -> f64 {
     let mut ranked = scored.to_vec();
     ranked.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
@@ -30,7 +30,7 @@ pub(super) fn average_precision(scored: &[Scored]) -> f64 {
     sum / f64::from(copies.max(1))
 }
 
-/// The threshold with the greatest F1, and that; of equals the greatest threshold.
+/// Returns the threshold with the maximum F1, and that F1. In a tie, the maximum threshold wins.
 pub(super) fn best(scored: &[Scored]) -> (f64, f64) {
     let mut ranked = scored.to_vec();
     ranked.sort_by(|a, b| b.0.total_cmp(&a.0));
@@ -47,31 +47,31 @@ pub(super) fn best(scored: &[Scored]) -> (f64, f64) {
     best
 }
 
-/// Copies and others among the pairs with at least this score.
+/// Counts of copies and of independent programs with at least a score.
 fn found(scored: &[Scored], threshold: f64) -> (f64, f64) {
     let (copies, others): (Vec<Scored>, Vec<Scored>) =
         scored.iter().filter(|(score, _)| *score >= threshold).partition(|(_, is_copy)| *is_copy);
     (copies.len() as f64, others.len() as f64)
 }
 
-/// The number of copies.
+/// The number of all copies, whatever the score.
 fn copies(scored: &[Scored]) -> f64 {
     scored.iter().filter(|(_, is_copy)| *is_copy).count() as f64
 }
 
-/// The F1 of the pairs with at least this score.
+/// The F1 if the pairs with at least this score are called copies.
 pub(super) fn f1(scored: &[Scored], threshold: f64) -> f64 {
     let (right, wrong) = found(scored, threshold);
     2.0 * right / (right + wrong + copies(scored)).max(1.0)
 }
 
-/// The share of copies among the pairs with at least this score.
+/// The precision: the share of copies among the pairs with at least this score.
 pub(super) fn precision(scored: &[Scored], threshold: f64) -> f64 {
     let (right, wrong) = found(scored, threshold);
     right / (right + wrong).max(1.0)
 }
 
-/// The share of the copies that have at least this score.
+/// The recall: the share of the copies that have at least this score.
 pub(super) fn recall(scored: &[Scored], threshold: f64) -> f64 {
     found(scored, threshold).0 / copies(scored).max(1.0)
 }
@@ -85,16 +85,17 @@ mod tests {
 
     #[test]
     fn equal_scores_are_half_right_for_auc_and_no_rank_of_their_own() {
-        // .9 is above three others; .5 is below one, beside one, above one.
+        // .9 is above three programs. .5 is below one, ties with one, and is above one.
         assert_eq!(auc(&SCORED), (3.0 + 1.5) / 6.0);
-        // The copy with .5 comes last of the four above .1.
+        // The copy with .5 comes last of the four programs above .1.
         assert_eq!(average_precision(&SCORED), f64::midpoint(1.0, 2.0 / 4.0));
         assert_eq!(auc(&[]), 0.0);
     }
 
     #[test]
     fn the_best_threshold_takes_all_of_equal_scores() {
-        // At .9: one of two copies, none wrong. At .5: both copies, two wrong; as good, but lower.
+        // At .9: one of two copies, no error. At .5: both copies, two errors, with the same F1 but
+        // a lower threshold.
         assert_eq!(best(&SCORED), (0.9, 2.0 / 3.0));
         assert_eq!(f1(&SCORED, 0.9), 2.0 / 3.0);
         assert_eq!(f1(&SCORED, 0.5), 2.0 / 3.0);

@@ -1,8 +1,8 @@
-//! Pairs of programs that people have judged.
+//! Measures scores on pairs of programs that people have judged.
 //!
-//! The programs are one collection, of many tasks. The pairs are divided in halves without a
-//! program in common: each half chooses a threshold, and the other judges it. Programs that judged
-//! pairs connect solve one task; the large groups of them are collections of their own, too.
+//! The programs form one collection of many tasks. The pairs are divided into halves without a
+//! common program: each half chooses a threshold for the other half. Programs connected by judged
+//! pairs solve the same task, so each large group is also measured as a collection of its own.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
@@ -14,10 +14,10 @@ use super::figures::{Scored, auc, best, f1, precision, recall};
 use super::searcher;
 use crate::Result;
 
-/// A pair by the places of its programs, the smaller first.
+/// A pair of indexes of programs, the smaller index first.
 type Places = (usize, usize);
 
-/// A score of a pair.
+/// A pair with its score.
 type Score = (&'static str, fn(&Pair) -> f64);
 
 const SCORE: &str = "**score**";
@@ -32,19 +32,19 @@ const SCORES: [Score; 5] = [
     (SCORE, |pair| pair.score.unwrap_or(0.0)),
 ];
 
-/// The ways to compare: scheme and analyzer.
+/// Scheme and analyzer of each method of comparison.
 const SETTINGS: [(&str, &str); 2] =
     [("winnow(k=5,w=4)", "code(language=java)"), ("kgram(k=3)", "words")];
 
-/// A group of programs that judged pairs connect is a collection of one task if it has this number
-/// of programs or more.
+/// Minimum programs of a group, connected by judged pairs, that is measured as a collection of one
+/// task.
 const TASK_PROGRAMS_MIN: usize = 13;
 
 /// Thresholds of the score, for the table of precision and recall.
 const THRESHOLDS: [f64; 7] = [0.2, 0.25, 0.3, 0.35, 0.4, 0.5, 0.6];
 
-/// Prints, for each score, AUC and F1 on the judged pairs, and the best of all pairs; precision and
-/// recall by threshold; and the figures in collections of one task each.
+/// Prints, for each score, AUC and F1 on the judged pairs, the best of all pairs, precision and
+/// recall by threshold, and figures for collections of a single task.
 pub(super) fn print(corpus: &Path, judged: &Path) -> Result {
     let (mut ids, mut texts) = (HashMap::new(), Vec::new());
     for document in crate::cento::documents(corpus)? {
@@ -102,7 +102,7 @@ pub(super) fn print(corpus: &Path, judged: &Path) -> Result {
     print_tasks(&texts, &judged, &groups)
 }
 
-/// Prints AUC and F1 where the programs of each task are a collection.
+/// Prints AUC and F1 if each task is a collection.
 fn print_tasks(texts: &[&str], judged: &BTreeMap<Places, bool>, groups: &[usize]) -> Result {
     let tasks = tasks(groups);
     let sizes: Vec<String> = tasks.iter().map(|task| task.len().to_string()).collect();
@@ -131,7 +131,7 @@ fn print_tasks(texts: &[&str], judged: &BTreeMap<Places, bool>, groups: &[usize]
     Ok(())
 }
 
-/// Returns the scores that pairs of this setting have.
+/// Scores the pairs by one setting.
 fn scores_of((_, analyzer): (&str, &str)) -> &'static [Score] {
     if analyzer == "words" { &SCORES[..SCORES.len() - 1] } else { &SCORES }
 }
@@ -152,8 +152,8 @@ fn all_pairs(setting: (&str, &str), texts: &[&str]) -> Result<Vec<(Places, Pair)
     Ok(found)
 }
 
-/// Returns the cells of AUC, that of each half, F1 of each with the threshold of the other, and
-/// these thresholds.
+/// Returns the cells: AUC of all pairs and of each half, F1 of each half by the threshold of the
+/// opposite half, and the two thresholds.
 fn figures_of(halves: &[Vec<Scored>; 2]) -> String {
     let [one, other] = halves;
     let thresholds = [best(one).0, best(other).0];
@@ -169,8 +169,8 @@ fn figures_of(halves: &[Vec<Scored>; 2]) -> String {
     )
 }
 
-/// Returns how many of the pairs with the greatest scores are copies, judged otherwise, and not
-/// judged.
+/// Counts, among the pairs with the highest scores, copies, pairs judged as independent, and
+/// unjudged pairs.
 fn counts(
     by: &HashMap<Places, f64>,
     judged: &BTreeMap<Places, bool>,
@@ -198,7 +198,8 @@ fn read(path: &Path, ids: &HashMap<String, usize>) -> Result<BTreeMap<Places, bo
     Ok(judged)
 }
 
-/// Returns the group of each program, by its first member: those that judged pairs connect are one.
+/// Returns the group of each program, identified by its first member. Judged pairs connect programs
+/// to groups.
 fn groups(judged: &BTreeMap<Places, bool>, count: usize) -> Vec<usize> {
     let mut group: Vec<usize> = (0..count).collect();
     for &(a, b) in judged.keys() {
@@ -208,7 +209,7 @@ fn groups(judged: &BTreeMap<Places, bool>, count: usize) -> Vec<usize> {
     group
 }
 
-/// Returns the half of each program: every second group is in the second one.
+/// Returns the half of each program. Every second group is in the second half.
 fn halves(groups: &[usize]) -> Vec<bool> {
     let names: BTreeSet<usize> = groups.iter().copied().collect();
     let half: HashMap<usize, bool> =

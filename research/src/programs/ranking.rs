@@ -1,13 +1,14 @@
-//! Places of copies when all programs of a task are ranked by their similarity to the original.
+//! Ranks all programs of a task by similarity to the original, and measures the ranks of the
+//! copies.
 
 use super::figures::{Scored, auc, average_precision};
 use super::{Compared, Program, Role, scores};
 use crate::Result;
 
-/// A way to rank: its name, and the score of a program against the original of its task.
+/// The name of a ranking, and the score of a program against the original of its task.
 type Ranking<'a> = (String, Box<dyn Fn(usize, usize) -> f64 + 'a>);
 
-/// Prints, for each ranking, AUC and average precision of all copies, by level and by task.
+/// Prints AUC and average precision of all copies for each ranking, by level and by task.
 pub(super) fn print(programs: &[Program], compared: &[Compared]) -> Result {
     let tokens = &compared[0].tokens;
     let by_score = scores_in_tasks(programs)?;
@@ -53,7 +54,7 @@ pub(super) fn print(programs: &[Program], compared: &[Compared]) -> Result {
     Ok(())
 }
 
-/// Returns cento's scores of the pairs of each task, whose programs are a collection.
+/// Returns cento's scores of the pairs of each task, with the task's programs as a collection.
 fn scores_in_tasks(programs: &[Program]) -> Result<Vec<Vec<f64>>> {
     let mut found = vec![vec![0.0; programs.len()]; programs.len()];
     for task in 1..=7 {
@@ -67,14 +68,15 @@ fn scores_in_tasks(programs: &[Program]) -> Result<Vec<Vec<f64>>> {
     Ok(found)
 }
 
-/// Prints how often independent solutions of a task are alike, by the tokens of the shorter one.
+/// Prints how often independent solutions of a task are alike, by the tokens of the shorter
+/// solution.
 pub(super) fn print_lengths(programs: &[Program], way: &Compared) {
     println!("\nIndependent solutions of one task by the tokens of the shorter, {}\n", way.name);
     println!("| tokens | pairs | resemblance .8 and more, tasks 1 3 5 7 | tasks 2 4 6 | equal |");
     println!("|---|---|---|---|---|");
     let bounds = [0, 50, 75, 100, 125, 150, 200, 300, u32::MAX];
     for range in bounds.windows(2) {
-        // Pairs, and those that are alike, of the odd tasks and of the even ones.
+        // Pairs and alike pairs, for odd tasks and for even tasks.
         let (mut pairs, mut alike, mut equal) = ([0, 0], [0, 0], 0);
         for a in 0..programs.len() {
             for b in 0..a {
@@ -110,8 +112,8 @@ fn ratio(a: u32, b: u32) -> f64 {
     f64::from(a.min(b)) / f64::from(a.max(b).max(1))
 }
 
-/// The scores of the programs of one task or all against their originals; of the copies those of
-/// one level or all.
+/// Returns scores against the originals, for one task or all tasks, with the copies of one level or
+/// all levels.
 fn scored(
     programs: &[Program],
     score: &dyn Fn(usize, usize) -> f64,

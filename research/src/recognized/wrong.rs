@@ -1,8 +1,8 @@
-//! Passages of pages with other pages: do the texts have them in common?
+//! Checks passages between different pages: do the texts really share them?
 //!
-//! A form has lines in common with other forms, so a passage with another page is judged by the
-//! corrected texts of both: it is right if at least half of its letters are in runs of
-//! [`RUN`] letters that the other page has too. All others are shown, for a reader to judge.
+//! Forms share lines with other forms, so the corrected texts decide about a passage with a
+//! different page. The passage is right if at least half of its letters are in runs of [`RUN`]
+//! letters that the other page has too. Wrong passages are shown, for a reader to judge.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -11,19 +11,19 @@ use cento::search::{Query, Searcher};
 use super::{Page, Setting};
 use crate::Result;
 
-/// The length of runs that are text in common, in letters: two words. Half of a passage in such
-/// runs of one other page is never chance.
+/// Length of a shared run, in letters: two words. Half of a passage in such runs of a single page
+/// is never chance.
 const RUN: usize = 8;
 
-/// The wrong passages that are shown.
+/// Maximum number of wrong passages to show.
 const SHOWN: usize = 5;
 
-/// The characters of a wrong passage that are shown.
+/// Maximum characters to show of a wrong passage.
 const SHOWN_CHARS: usize = 300;
 
-/// Prints how many passages the hits other than the copy have, by language.
+/// Prints the passages of hits other than the copy, by language.
 pub(super) fn print(raw: &Searcher, setting: &Setting, pages: &[Page]) -> Result {
-    // Hits, passages of text in common, other passages.
+    // Hits, right passages, wrong passages.
     let mut counts: BTreeMap<&str, [u64; 3]> = BTreeMap::new();
     let mut wrong = Vec::new();
     for page in pages {

@@ -1,9 +1,9 @@
-//! Conclusions compared with the texts.
+//! Compares the conclusions of commands with the texts.
 //!
 //! Runs `cento dedup`, `pairs` and `cluster` over a corpus and compares their verdicts with the
-//! resemblance of the texts, which is computed here from all runs of tokens. A verdict is wrong if
-//! the resemblance is below the threshold, and missing if it is above, in both cases by more than
-//! .05.
+//! resemblance of the texts, computed here from all runs of tokens. A verdict is wrong if the
+//! resemblance is more than .05 below the threshold, and missing if the resemblance is more than
+//! .05 above it.
 
 mod runs;
 mod tally;
@@ -133,7 +133,7 @@ impl Verdicts {
         Ok(())
     }
 
-    /// Prints the strangest verdicts.
+    /// Prints the verdicts that differ most from the truth.
     fn show(&self, truth: &Truth, mut tally: Tally) {
         tally.wrong.sort_by(|a, b| a.resemblance.total_cmp(&b.resemblance));
         tally.missed.sort_by(|a, b| b.resemblance.total_cmp(&a.resemblance));

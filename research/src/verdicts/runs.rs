@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::Result;
 use crate::cento::Document;
 
-/// A way to come to verdicts.
+/// A command with options that gives verdicts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Mode {
     /// `dedup`, without an index.
@@ -36,7 +36,7 @@ pub enum Mode {
 }
 
 impl Mode {
-    /// Returns its name in a table.
+    /// Returns the name of the mode in a table.
     pub fn name(self) -> &'static str {
         match self {
             Mode::Stream => "dedup",
@@ -52,33 +52,33 @@ impl Mode {
     }
 }
 
-/// A conclusion about two documents, named by their ids.
+/// A conclusion about two documents, given by id.
 pub enum Verdict {
-    /// The first is the same as the second.
+    /// The texts are equal.
     Exact(String, String),
-    /// The first is dropped for the second, or belongs to the cluster of the second.
+    /// The first document is dropped for the second, or belongs to its cluster.
     Near(String, String),
-    /// Both are shown as a pair.
+    /// The documents are shown as a pair.
     Pair(String, String),
 }
 
 /// The verdicts of a run.
 pub struct Run {
-    /// The verdicts.
+    /// The verdicts, in the order that the command printed.
     pub verdicts: Vec<Verdict>,
-    /// The documents before this one are in an index and are not judged.
+    /// Index of the first judged document. Earlier documents are in the index to compare with.
     pub judged_from: usize,
-    /// The seconds it took.
+    /// Seconds that the run took.
     pub seconds: f64,
-    /// A remark.
+    /// A remark to print beside the figures.
     pub note: Option<String>,
 }
 
 /// Runs a command over a corpus.
 pub struct Runner<'a> {
-    /// The command.
+    /// Path of the cento command.
     pub cento: &'a Path,
-    /// The scheme of new indexes.
+    /// Scheme of new indexes.
     pub scheme: &'a str,
     /// Directory for indexes and outputs.
     pub work: &'a Path,
@@ -140,7 +140,7 @@ impl Runner<'_> {
         self.work.join(name)
     }
 
-    /// The name of a directory that is not there.
+    /// Returns the path of a directory that does not exist yet.
     fn fresh(&self, name: &str) -> Result<String> {
         let path = self.path(name);
         if path.exists() {
@@ -151,7 +151,7 @@ impl Runner<'_> {
 
     fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(self.cento);
-        // Indexes and files are named by their places in the directory.
+        // Indexes and files have a name relative to the directory.
         command.args(args).current_dir(self.work).stdin(Stdio::null());
         command.stderr(File::create(self.path("stderr")).map_or(Stdio::null(), Stdio::from));
         command
@@ -166,7 +166,7 @@ impl Runner<'_> {
         Ok(())
     }
 
-    /// An index of a part of the corpus; it is made once.
+    /// Returns an index of a part of the corpus, making it on the first call.
     fn index(&self, part: &str, has_texts: bool) -> Result<String> {
         let name = format!("{part}{}.idx", if has_texts { "" } else { "-no-text" });
         if !self.path(&name).exists() {
@@ -185,7 +185,7 @@ impl Runner<'_> {
         let report = "report.jsonl";
         let mut args = [&["dedup"], args].concat();
         args.extend(["--min-resemblance", threshold, "--dropped", report]);
-        // An index that is compared with has the scheme.
+        // The index to compare with already has the scheme.
         if !args.contains(&"--against") {
             args.extend(["--scheme", self.scheme]);
         }

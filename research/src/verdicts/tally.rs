@@ -1,4 +1,4 @@
-//! Counts of false and of missing verdicts.
+//! Counts false and missing verdicts.
 
 use std::collections::HashSet;
 
@@ -6,13 +6,13 @@ use super::runs::{Run, Verdict};
 use super::truth::{BySize, Truth};
 use crate::Result;
 
-/// Similarities within this of a threshold may be decided either way.
+/// Tolerance around a threshold, within which either verdict is right.
 pub const TOLERANCE: f64 = 0.05;
 
-/// No verdict may be this far below a threshold, even without texts.
+/// Distance below a threshold at which no verdict is allowed, even without texts.
 pub const FAR: f64 = 0.3;
 
-/// Against rounding: .8 - .05 is not .75.
+/// Margin for rounding: .8 - .05 is not .75.
 const ROUNDING: f64 = 1e-9;
 
 /// Returns the least resemblance that must be reported as alike.
@@ -20,25 +20,23 @@ pub fn due_from(threshold: f64) -> f64 {
     threshold + TOLERANCE - ROUNDING
 }
 
-/// Counts of one class of sizes.
+/// Counts for a class of sizes.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct Counts {
-    /// Verdicts that two texts are alike.
+    /// Verdicts that say that two texts are alike.
     pub given: u64,
-    /// Of these, those of texts that resemble each other less than the threshold, by more than the
-    /// tolerance.
+    /// False verdicts: the resemblance is below the threshold, by more than the tolerance.
     pub wrong: u64,
-    /// Of these, those far below the threshold.
+    /// False verdicts far below the threshold.
     pub far: u64,
-    /// Verdicts that should be there: the texts resemble each other more than the threshold, by
-    /// more than the tolerance.
+    /// Required verdicts: the resemblance is above the threshold, by more than the tolerance.
     pub due: u64,
-    /// Of these, those that are not.
+    /// Required verdicts that are missing.
     pub missed: u64,
 }
 
 impl Counts {
-    /// Adds the counts of another class.
+    /// Adds the counts of `other`.
     pub fn plus(self, other: Counts) -> Counts {
         Counts {
             given: self.given + other.given,
@@ -53,9 +51,9 @@ impl Counts {
 /// A verdict that is wrong or missing.
 #[derive(Debug, Clone, Copy)]
 pub struct Fault {
-    /// The documents.
+    /// Indexes of the two documents.
     pub pair: (usize, usize),
-    /// Their resemblance.
+    /// Resemblance of the two documents.
     pub resemblance: f64,
 }
 
@@ -64,24 +62,25 @@ pub struct Fault {
 pub struct Tally {
     /// Counts by the size of the shorter text.
     pub counts: BySize<Counts>,
-    /// Exact duplicates.
+    /// Verdicts that two texts are exact duplicates.
     pub exact: u64,
-    /// Of these, those whose texts differ.
+    /// Exact duplicates whose texts differ.
     pub exact_wrong: u64,
-    /// Wrong verdicts.
+    /// All wrong verdicts.
     pub wrong: Vec<Fault>,
-    /// Missing ones; of pairs some.
+    /// Missing verdicts. For `pairs`, only the first are kept.
     pub missed: Vec<Fault>,
 }
 
-/// The most missing pairs that are remembered.
+/// Maximum number of missing pairs to keep.
 const SHOWN_MAX: usize = 1000;
 
 impl Tally {
     /// Judges a run.
     ///
-    /// Of `dedup` and `cluster` a verdict is missing if a document is kept (or free) though an
-    /// earlier one that is kept too resembles it; of `pairs`, if the pair is not shown.
+    /// For `dedup` and `cluster`, a verdict is missing if a document is kept (or free) although it
+    /// resembles an earlier kept document. For `pairs`, a verdict is missing if the pair is not
+    /// shown.
     pub fn new(truth: &Truth, run: &Run, threshold: f64) -> Result<Tally> {
         let mut tally = Tally::default();
         let mut dropped: Vec<Option<bool>> = vec![None; truth.documents.len()];
@@ -127,17 +126,17 @@ impl Tally {
         }
     }
 
-    /// Counts documents that are kept although they resemble an earlier one that is kept.
+    /// Counts kept documents that resemble an earlier kept document.
     fn miss_documents(&mut self, truth: &Truth, dropped: &[Option<bool>], from: usize, least: f64) {
         let is_kept = |document: usize| document < from || dropped[document].is_none();
-        // The first document of each group that is kept: later ones of it have that as an earlier
-        // one.
+        // The first kept document of each group. Later documents of the group have it as an earlier
+        // document.
         let first = |group: usize| {
             truth.groups[group].members.iter().copied().find(|&member| is_kept(member))
         };
         let first: Vec<Option<usize>> = (0..truth.groups.len()).map(first).collect();
         for (document, verdict) in dropped.iter().enumerate().skip(from) {
-            // Of copies there is no question.
+            // Copies need no comparison.
             if *verdict == Some(true) || !truth.has_runs(document) {
                 continue;
             }
@@ -192,7 +191,7 @@ mod tests {
     use super::*;
     use crate::cento::Document;
 
-    /// Of runs of three words: `a` and `b` .5, `a` and `c` 1, nothing else.
+    /// Resemblances by runs of three words: `a` and `b` .5, `a` and `c` 1, all further pairs 0.
     fn truth() -> Truth {
         let texts =
             [("a", "v w x y z"), ("b", "v w x y a"), ("c", "V w x y z!"), ("d", "p q r s t")];
@@ -222,7 +221,7 @@ mod tests {
     #[test]
     fn a_document_is_missed_if_it_resembles_an_earlier_one_that_is_kept() {
         assert_eq!(check(vec![], 0.8), [0, 0, 0, 1, 1]);
-        // The document that it resembles is dropped itself.
+        // The similar document is dropped too.
         assert_eq!(check(vec![near("a", "d")], 0.8), [1, 1, 1, 0, 0]);
     }
 
@@ -231,7 +230,7 @@ mod tests {
         let pair = |a: &str, b: &str| Verdict::Pair(a.into(), b.into());
         assert_eq!(check(vec![pair("a", "c")], 0.8), [1, 0, 0, 1, 0]);
         assert_eq!(check(vec![pair("c", "d")], 0.8), [1, 1, 1, 1, 1]);
-        // a and b, b and c, a and c.
+        // The pairs are a and b, b and c, a and c.
         assert_eq!(check(vec![pair("b", "a"), pair("a", "b")], 0.4), [1, 0, 0, 3, 2]);
     }
 }

@@ -1,9 +1,9 @@
-//! Pairs of a collection that resemble each other, by all runs of their tokens.
+//! Finds the pairs of a collection that resemble each other, by all runs of tokens.
 //!
-//! Independent of the library's fingerprints, estimates and measures: only tokens come from it.
-//! Runs, sets and the join are made here. Documents of the same runs are one group. Groups are
-//! joined by prefix filtering (Bayardo et al. 2007): of two sets alike enough, the rarest members
-//! of each meet, so only those are in the inverted index.
+//! Only tokens come from the library, so that its fingerprints, estimates and measures cannot
+//! confirm themselves. Documents with the same runs form a group. Groups are joined by prefix
+//! filtering (Bayardo et al. 2007): two sets that are alike enough share one of their rarest
+//! members, so only the rarest members are in the inverted index.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hasher};
@@ -14,10 +14,10 @@ use cento::text::{Analyzer, Tokens};
 use crate::Result;
 use crate::cento::Document;
 
-/// Classes of sizes: below these numbers of words, and the rest.
+/// Upper bounds of the classes of sizes, in words. The last class has no bound.
 pub const SIZES: [u32; 3] = [15, 30, 60];
 
-/// The names of the classes.
+/// Names of the classes of sizes, in order.
 pub const SIZE_NAMES: [&str; 4] = ["up to 14", "15-29", "30-59", "60 and more"];
 
 /// A number for each class of sizes.
@@ -28,33 +28,33 @@ pub fn size_class(words: u32) -> usize {
     SIZES.iter().filter(|&&size| words >= size).count()
 }
 
-/// Documents, and which of them resemble each other.
+/// Documents, with the pairs that resemble each other.
 pub struct Truth {
-    /// The documents, in their order.
+    /// Ids of the documents, in the order of the corpus.
     pub documents: Vec<Document>,
-    /// The number of each document, by its id.
+    /// Index of each document, by id.
     pub numbers: HashMap<String, usize>,
-    /// Words of each document.
+    /// Number of words of each document.
     pub words: Vec<u32>,
-    /// The group of each document.
+    /// Index of the group of each document.
     pub group_of: Vec<usize>,
     /// Documents with the same runs.
     pub groups: Vec<Group>,
-    /// The groups that resemble each group, with the resemblance; not the group itself.
+    /// For each group, the other groups that resemble it, with the resemblance.
     pub alike: Vec<Vec<(u32, f64)>>,
 }
 
 /// Documents with the same runs.
 pub struct Group {
-    /// The runs by rarity, each named by its rank: ascending.
+    /// Ranks of the runs by rarity, ascending.
     runs: Vec<u32>,
-    /// The documents, ascending.
+    /// Indexes of the documents, ascending.
     pub members: Vec<usize>,
 }
 
 impl Truth {
-    /// Compares all documents by runs of `k` tokens of this analyzer. Knows all pairs whose
-    /// resemblance is at least `least`.
+    /// Compares all documents by runs of `k` tokens of this analyzer, and finds all pairs with a
+    /// resemblance of at least `least`.
     pub fn new(
         documents: Vec<Document>,
         (analyzer, k): (&Analyzer, usize),
@@ -84,13 +84,13 @@ impl Truth {
         Ok(Truth { documents, numbers, words, group_of, groups, alike })
     }
 
-    /// The number of the document with this id.
+    /// Returns the index of the document with this id.
     pub fn number(&self, id: &str) -> Result<usize> {
         let unknown = || format!("a verdict names {id}, which is no document of the corpus");
         Ok(*self.numbers.get(id).ok_or_else(unknown)?)
     }
 
-    /// The resemblance of two documents.
+    /// Returns the resemblance of two documents.
     pub fn resemblance(&self, a: usize, b: usize) -> f64 {
         let [a_in, b_in] = [a, b].map(|document| self.group_of[document]);
         let [x, y] = [a_in, b_in].map(|group| &self.groups[group].runs);
@@ -104,12 +104,12 @@ impl Truth {
         shared as f64 / (x.len() + y.len() - shared) as f64
     }
 
-    /// Whether a document has a run.
+    /// Returns whether a document has at least one run.
     pub fn has_runs(&self, document: usize) -> bool {
         !self.groups[self.group_of[document]].runs.is_empty()
     }
 
-    /// The class of sizes of a pair: that of the shorter text.
+    /// Returns the size class of a pair, which is the class of the shorter text.
     pub fn class(&self, a: usize, b: usize) -> usize {
         size_class(self.words[a].min(self.words[b]))
     }
@@ -167,7 +167,7 @@ impl Truth {
     }
 }
 
-/// Hashes for the sets that are made here.
+/// Hasher for the sets of this module.
 struct Mixer(std::hash::RandomState);
 
 impl Mixer {
@@ -180,10 +180,10 @@ impl Mixer {
     }
 }
 
-/// The distinct runs of `k` tokens; of a shorter text, all of it.
+/// Returns the distinct runs of `k` tokens, or the whole text as one run if it is shorter.
 fn runs_of(tokens: &[u64], k: usize) -> Vec<u64> {
     thread_local! {
-        // One for all documents: equal runs must have equal numbers.
+        // One hasher for all documents, because equal runs must have equal numbers.
         static MIXER: Mixer = Mixer(std::hash::RandomState::new());
     }
     let k = k.min(tokens.len());
@@ -192,13 +192,13 @@ fn runs_of(tokens: &[u64], k: usize) -> Vec<u64> {
     }
     let mut runs: Vec<u64> =
         MIXER.with(|mixer| tokens.windows(k).map(|run| mixer.run(run)).collect());
-    // A short text has a run of another length, which no longer text has.
+    // The run of a short text has a different length, which no longer text has.
     runs.sort_unstable();
     runs.dedup();
     runs
 }
 
-/// The runs of each document as ranks, the rarest first.
+/// Returns the runs of each document as ranks, the rarest run first.
 fn ranked(documents: Vec<Vec<u64>>) -> Vec<Vec<u32>> {
     let mut all: Vec<u64> = documents.iter().flatten().copied().collect();
     all.sort_unstable();
@@ -216,7 +216,8 @@ fn ranked(documents: Vec<Vec<u64>>) -> Vec<Vec<u32>> {
     documents.into_iter().map(rank).collect()
 }
 
-/// The groups of documents with the same runs, the fewest runs first, and the group of each.
+/// Returns the groups of documents with the same runs, the group with the fewest runs first, and
+/// the group of each document.
 fn grouped(documents: Vec<Vec<u32>>) -> (Vec<Group>, Vec<usize>) {
     let mut order: Vec<usize> = (0..documents.len()).collect();
     order.sort_by(|&a, &b| {
@@ -236,7 +237,7 @@ fn grouped(documents: Vec<Vec<u32>>) -> (Vec<Group>, Vec<usize>) {
     (groups, group_of)
 }
 
-/// The number of runs that two sets share, if it is at least `least`.
+/// Returns the number of runs that two sets share, if it is at least `least`.
 fn shared(x: &[u32], y: &[u32], least: usize) -> Option<usize> {
     let (mut i, mut j, mut shared) = (0, 0, 0);
     while i < x.len() && j < y.len() {
@@ -251,14 +252,14 @@ fn shared(x: &[u32], y: &[u32], least: usize) -> Option<usize> {
     (shared >= least).then_some(shared)
 }
 
-/// Finds for each group those whose resemblance is at least `least`. Groups are in the order of
-/// their sizes.
+/// Finds, for each group, the groups with a resemblance of at least `least`. `groups` must be in
+/// ascending order of size.
 fn join(groups: &[Group], least: f64) -> Vec<Vec<(u32, f64)>> {
-    // A little less, so that no rounding loses a pair; the pairs found are compared exactly.
+    // A little lower, so that rounding loses no pair. The found pairs are compared exactly.
     let low = least - 1e-9;
     let ranks = groups.iter().filter_map(|group| group.runs.last()).max();
     let mut lists: Vec<Vec<u32>> = vec![Vec::new(); ranks.map_or(0, |&rank| rank as usize + 1)];
-    // The groups of a list before this place are too small for all that are yet to come.
+    // Groups before this index of a list are too small for every later group.
     let mut starts: Vec<u32> = vec![0; lists.len()];
     let mut alike: Vec<Vec<(u32, f64)>> = vec![Vec::new(); groups.len()];
     let mut is_met = vec![false; groups.len()];
@@ -296,7 +297,7 @@ fn join(groups: &[Group], least: f64) -> Vec<Vec<(u32, f64)>> {
                 }
             }
         }
-        // Those that are yet to come are no smaller.
+        // Later groups are no smaller.
         let shared_min = (2.0 * low / (1.0 + low) * size as f64).ceil() as usize;
         for &run in &runs[..size + 1 - shared_min.clamp(1, size)] {
             lists[run as usize].push(number as u32);
@@ -364,7 +365,7 @@ mod tests {
     fn resemblance_is_the_share_of_runs_in_both() {
         let texts = ["a b c d e", "A b c, d x", "a b", "a b!", ""].map(str::to_owned);
         let truth = truth(texts.to_vec(), 0.1);
-        // Of abc bcd cde and abc bcd cdx two of four.
+        // abc bcd cde and abc bcd cdx share two of four runs.
         assert_eq!(truth.resemblance(0, 1), 0.5);
         assert_eq!(truth.resemblance(0, 2), 0.0);
         assert_eq!(truth.resemblance(2, 3), 1.0);

@@ -1,24 +1,24 @@
-//! Passages that are parts of one.
+//! Joins passages that are parts of a larger passage.
 //!
-//! A rewritten passage may have one part that is copied, and another in another order: they adjoin
-//! in both texts, and are one. Two copied passages remain two, because their ends are known to the
-//! word.
+//! A rewritten passage may consist of a copied part and a reordered part, which adjoin in both
+//! texts and belong together. Two copied passages stay separate, because their ends are known to
+//! the word.
 
 use std::ops::Range;
 
 use super::AlignedPassage;
 use super::copied::GAP_TOKENS_MAX;
 
-/// A passage that may be a part of one.
+/// A passage that may be a part of a larger passage.
 pub struct Part {
-    /// The passage.
+    /// The passage to join with its neighbors.
     pub passage: AlignedPassage,
-    /// Whether it was copied, and not rewritten.
+    /// Whether the passage was copied, because two copied passages are never joined.
     pub is_copied: bool,
 }
 
-/// Joins adjoining passages, in the order of the query; the flag of a joined one is set, because
-/// its similarity is yet to be computed.
+/// Joins adjoining passages and returns them in the order of the query. The flag marks joined
+/// passages, because the caller must compute their similarity.
 pub fn joined(mut parts: Vec<Part>) -> Vec<(AlignedPassage, bool)> {
     parts.sort_unstable_by_key(|Part { passage, .. }| (passage.query.start, passage.hit.start));
     let mut passages: Vec<(Part, bool)> = Vec::with_capacity(parts.len());
@@ -29,7 +29,7 @@ pub fn joined(mut parts: Vec<Part>) -> Vec<(AlignedPassage, bool)> {
                     last.passage.matched.extend(part.passage.matched);
                     last.passage.matched_in_hit.extend(part.passage.matched_in_hit);
                 } else {
-                    // Which tokens both have is yet to be found, as the similarity is.
+                    // The common tokens must be found anew, like the similarity.
                     last.passage.matched.clear();
                     last.passage.matched_in_hit.clear();
                 }
@@ -45,8 +45,8 @@ pub fn joined(mut parts: Vec<Part>) -> Vec<(AlignedPassage, bool)> {
 }
 
 impl AlignedPassage {
-    /// Returns whether this passage is before `other` in both texts, and the tokens that both texts
-    /// have are known of both passages.
+    /// Returns whether this passage precedes `other` in both texts, and the common tokens of both
+    /// passages are known.
     fn is_before(&self, other: &AlignedPassage) -> bool {
         self.query.end <= other.query.start
             && self.hit.end <= other.hit.start
@@ -57,7 +57,7 @@ impl AlignedPassage {
 
 impl Part {
     fn adjoins(&self, other: &Part) -> bool {
-        // Two sentences may be between them, twice the gap of a copy.
+        // Two sentences may separate the parts: twice the gap of a copy.
         let is_near = |a: &Range<usize>, b: &Range<usize>| {
             a.start.max(b.start).saturating_sub(a.end.min(b.end)) <= 2 * GAP_TOKENS_MAX
         };
@@ -67,7 +67,7 @@ impl Part {
     }
 }
 
-/// From where the one begins to where the other ends.
+/// Returns the smallest range that contains both ranges.
 fn hull(a: &Range<usize>, b: &Range<usize>) -> Range<usize> {
     a.start.min(b.start)..a.end.max(b.end)
 }

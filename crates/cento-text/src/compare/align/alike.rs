@@ -1,9 +1,9 @@
-//! Pairs of sentences of two texts that are alike.
+//! Finds pairs of similar sentences in two texts.
 //!
-//! Two sentences are alike by the cosine of their weighted words and by the Dice coefficient of
-//! their sets. Method and thresholds are those of Sanchez-Perez, Sidorov and Gelbukh, "A winning
-//! approach to text alignment for text reuse detection at PAN 2014", section 2.2, without stemming,
-//! which would require knowing the language.
+//! Two sentences are alike if the cosine of their weighted words and the Dice coefficient of their
+//! word sets are high enough. Method and thresholds come from Sanchez-Perez, Sidorov and Gelbukh,
+//! "A winning approach to text alignment for text reuse detection at PAN 2014", section 2.2. cento
+//! leaves out stemming, which would require knowing the language.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -19,38 +19,37 @@ use crate::error::Result;
 use crate::hash::{BuildKeyHasher, mix64};
 use crate::runtime::{Steps, Stop};
 
-/// Two sentences whose vectors have at least this cosine may be a seed, and so the two sides of a
-/// passage.
+/// Minimum cosine of two sentences that form a seed, and of the two sides of a passage.
 pub const COSINE_MIN: f64 = 0.3;
-/// Two sentences whose sets of words have more than this Dice coefficient may be a seed, in
+/// Two sentences form a seed only if the Dice coefficient of their word sets exceeds this number of
 /// hundredths.
 const DICE_MIN_HUNDREDTHS: usize = 33;
 
-/// The number of pairs that are allowed for the shortest query: they take some megabytes.
+/// Maximum number of pairs for the shortest query, which take some megabytes.
 const SEEDS_MAX: usize = 1 << 14;
-/// The memory, in bytes, that a pair takes at most: the pair itself, its links to others in both
-/// orders, and a group of its own.
+/// Maximum memory of a pair, in bytes: the pair, its links to neighbors in both orders, and a group
+/// of its own.
 const SEED_BYTES: usize = 200;
 
-/// Returns the maximum number of pairs for a shorter text of this many tokens. They
-/// take the memory of its runs, which are no longer needed. Two volumes of RFCs of 8 MB, 1.2
+/// Returns the maximum number of pairs if the shorter text has this many tokens. The pairs may take
+/// the memory of the text's runs, which are no longer needed. Two volumes of RFCs of 8 MB, 1.2
 /// million tokens each, have 71,000 pairs and may have 300,000.
 pub fn seeds_max(tokens: usize) -> usize {
     (runs_bytes(tokens) / SEED_BYTES).max(SEEDS_MAX)
 }
 
-/// The pairs of alike sentences of a query and a document.
+/// All seeds of a query and a document, and the best match of each sentence.
 pub struct Seeds {
-    /// All, in the order of the query.
+    /// Every seed, in the order of the query.
     pub all: Vec<Seed>,
-    /// For each sentence of the query, and of the document, the one of the other text that is most
-    /// like it, the first of equals; with the cosine of the two.
+    /// For each sentence of the query, and of the document: the most similar sentence in the
+    /// opposite text (the first of equals) and the cosine of the two.
     pub best: [Vec<Option<(u32, f64)>>; 2],
 }
 
-/// Returns whether any of the `open` sentences of a text may be like an open one of the other text:
-/// if not, [`seeds`] finds none, and `look` has seen all of the other text. Many documents that a
-/// search brings up have a copy and nothing beside it; this is detected without weighing words.
+/// Returns whether an `open` sentence may be like an open sentence of the other text. If not,
+/// [`seeds`] finds nothing, and `look` has seen all of the other text. This check needs no weights.
+/// It exists because many documents that a search brings up contain a copy and nothing else.
 ///
 /// # Errors
 /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
@@ -66,13 +65,13 @@ pub fn may_be(
     if open.len() > u64::BITS as usize {
         return Ok(true);
     }
-    // The open sentences that each word is in, a bit each.
+    // For each word, a bit for every open sentence with the word.
     let mut in_open = vec![0u64; words.count()];
     for (bit, &at) in open.iter().enumerate() {
         known.words(at).iter().for_each(|word| in_open[word.number as usize] |= 1 << bit);
     }
-    // The last sentence that each word was in. Known words have a place each; the others share some
-    // places, so that some are not counted, which only makes a sentence seem more alike.
+    // For each word, the last sentence seen with it. Unknown words share places, so some words are
+    // not counted, which only makes a sentence seem more alike.
     let mut last_of_known = vec![u32::MAX; words.count()];
     let mut last_of_others = vec![u32::MAX; look.of_others.len()];
     for (sentence, range) in (0u32..).zip(&other.ranges) {
@@ -112,15 +111,15 @@ pub fn may_be(
     Ok(false)
 }
 
-/// Returns whether two sets with this many words in common, and this many in both together, exceed
-/// the required Dice coefficient.
+/// Returns whether two sets exceed the minimum Dice coefficient. `words` is the sum of the two
+/// sizes.
 #[inline]
 fn have_in_common(common: usize, words: usize) -> bool {
     200 * common > DICE_MIN_HUNDREDTHS * words
 }
 
-/// Returns the pairs of alike sentences that are `open` in the query and in the document: as many
-/// as the steps suffice for, and at most `seeds_max`, not counting those of the last sentence.
+/// Returns the pairs of alike sentences among the `open` sentences of the query and the document.
+/// The search ends when the steps are used up, or after the sentence that reaches `seeds_max`.
 ///
 /// # Errors
 /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
@@ -132,9 +131,9 @@ pub fn seeds(
 ) -> Result<Seeds> {
     let (q, d, stop) = (texts.q(), texts.d(), steps.stop());
     let places = texts.places_in(d, stop)?;
-    // Frequent words bring up no pair of sentences.
+    // Frequent words say little, so they bring up no pair.
     let many = many_sentences(d.count());
-    // Computed on first use, which few of them have.
+    // Computed on first use, because few sentences are ever weighed.
     let mut norms = vec![None; d.count()];
     let frequent = Frequent::new(d, &places, many, stop)?;
     let mut seeds = Seeds { all: Vec::new(), best: [vec![None; q.count()], vec![None; d.count()]] };
@@ -157,17 +156,18 @@ pub fn seeds(
             brought += sentences.len();
             counted.add(sentences);
         }
-        // At most sixty words, in sixty sentences each.
+        // At most sixty words, each in at most sixty sentences.
         if !steps.take((words.len() + 2 * brought) as u64)? {
             break;
         }
-        // Most sentences that are brought up by a word or two are far from alike.
+        // Most sentences share only a word or two, and the counts alone show that they are not
+        // alike.
         let may_be_alike = counted.drain(|other, count| {
             let together = words.len() + d.words(other as usize).len();
             let common_max = count as usize + kept.common_max(&frequent.kept[other as usize]);
             open_in_hit[other as usize] && have_in_common(common_max, together)
         });
-        // Many sentences are like no other, and are not weighed.
+        // Weighed on first use, because many sentences resemble no sentence.
         let mut norm = None;
         for &other in may_be_alike {
             let others = d.words(other as usize);
@@ -194,19 +194,21 @@ pub fn seeds(
     Ok(seeds)
 }
 
-/// The sentences of a document that words bring up, and the number of these words in each.
+/// Counts, for each sentence of a document, how many words of a query sentence it has.
 struct CandidateSentences {
-    /// For each sentence of the document.
+    /// Words counted so far, by sentence of the document.
     counts: Vec<u32>,
-    /// Those that are brought up, the first `len`, and room for all.
+    /// Sentences with a count, in the first `len` places. The vector always has room for every
+    /// sentence.
     sentences: Vec<u32>,
     len: usize,
 }
 
 impl CandidateSentences {
-    /// Creates empty counts for this many sentences.
+    /// Makes room for this many sentences, with counts of 0.
     fn new(sentences: usize) -> CandidateSentences {
-        // One more than there are: the place after the last is written too.
+        // One place more than sentences, because `add` writes the place after the last sentence
+        // too.
         CandidateSentences { counts: vec![0; sentences], sentences: vec![0; sentences + 1], len: 0 }
     }
 
@@ -215,15 +217,15 @@ impl CandidateSentences {
     fn add(&mut self, sentences: &[u32]) {
         for &sentence in sentences {
             let count = &mut self.counts[sentence as usize];
-            // Written without a branch, which would be unpredictable: a sentence that is not new is
-            // overwritten.
+            // The write has no branch, because a branch would be unpredictable. The next write
+            // overwrites a sentence that is not new.
             self.sentences[self.len] = sentence;
             self.len += usize::from(*count == 0);
             *count += 1;
         }
     }
 
-    /// Clears all counts, and returns the sentences that satisfy `is_wanted(sentence, count)`,
+    /// Clears the counts and returns the sentences that satisfy `is_wanted(sentence, count)`,
     /// ascending.
     fn drain(&mut self, is_wanted: impl Fn(u32, u32) -> bool) -> &[u32] {
         let mut wanted = 0;
@@ -238,12 +240,13 @@ impl CandidateSentences {
     }
 }
 
-/// The frequent words of a sentence: the number that two have in common is computed quickly.
+/// The frequent words of a sentence, packed so that counting the common words of two sentences is
+/// fast.
 #[derive(Clone, Copy, Default)]
 struct FrequentWords {
-    /// Of the most frequent 64, a bit each.
+    /// A bit for each of the 64 most frequent words.
     bits: u64,
-    /// The number of the others.
+    /// Number of frequent words beyond the first 64.
     others: u32,
 }
 
@@ -255,22 +258,23 @@ impl FrequentWords {
         }
     }
 
-    /// Returns an upper bound for the number that both have.
+    /// Returns an upper bound for the number of common words. Beyond the first 64, every word
+    /// counts as common.
     fn common_max(&self, other: &FrequentWords) -> usize {
         ((self.bits & other.bits).count_ones() + self.others.min(other.others)) as usize
     }
 }
 
-/// The words of a query that are too frequent in a document to bring up a sentence.
+/// Words too frequent in a document to bring up a sentence.
 struct Frequent {
-    /// The rank of each among them, the most frequent first, by its number.
+    /// Rank by hashed word number, the most frequent word first.
     places: HashMap<u64, u32, BuildKeyHasher>,
-    /// Those of each sentence of the document.
+    /// The frequent words of each sentence of the document.
     kept: Vec<FrequentWords>,
 }
 
 impl Frequent {
-    /// Returns the words that are in more than `many` sentences.
+    /// Collects the words that occur in more than `many` sentences.
     fn new(d: &Sentences, words: &Places, many: usize, stop: &Stop) -> Result<Frequent> {
         let mut frequent: Vec<(Reverse<usize>, u32)> = Vec::new();
         for number in 0..words.count() {
@@ -310,7 +314,8 @@ impl Seeds {
     }
 }
 
-/// Returns the sentences from the first seed to the last, in the query and in the document.
+/// Returns the range of sentences from the first seed to the last, in the query and in the
+/// document.
 pub fn extent(seeds: &[Seed]) -> (Range<usize>, Range<usize>) {
     let range = |of: fn(&Seed) -> u32| {
         let first = seeds.iter().map(of).min().unwrap_or(0);
@@ -364,14 +369,14 @@ mod tests {
             outcomes[usize::from(may_be)] += 1;
             alike += usize::from(!found.is_empty());
         }
-        // It returns `false` in some cases, and `true` without need in few cases only.
+        // `may_be` excludes many texts, and rarely keeps a text without seeds.
         assert!(outcomes[0] > 50 && alike > 50, "{outcomes:?} {alike}");
         assert!(outcomes[1] < 2 * alike, "{outcomes:?} {alike}");
     }
 
     #[test]
     fn a_word_that_a_sentence_repeats_counts_once() {
-        // Counted as often as they occur, four words were in common with the first and the second.
+        // If repetitions counted, the first and the second text would share four words.
         let a = "alpha b1 b2 b3 b4 b5 b6 b7 b8. Alpha c1 c2 c3.";
         for (b, expected) in [
             ("alpha alpha alpha alpha d1 d2 d3 d4 d5 d6 d7 d8.", false),

@@ -1,4 +1,5 @@
-//! Which passages surround another, and is it all that they are?
+//! Finds the passages around a passage, and decides whether a rewritten passage is only a copy
+//! within other text.
 
 use std::ops::Range;
 
@@ -8,22 +9,22 @@ use super::{AlignedPassage, PASSAGE_TOKENS_MIN, similarity_steps};
 use crate::error::Result;
 use crate::runtime::Steps;
 
-/// Of the words that the sides of a rewritten passage have in common, a copied passage in it has
-/// less than this share: otherwise the rest is unlike, and the passage is that copy within other
-/// text. So have all copied passages in it, if it has much text beside them.
+/// Maximum share of a rewritten passage's common words that a copied passage in it has. With more,
+/// the remaining words are unlike, and the passage is only that copy within other text. The limit
+/// also holds for all copied passages together if the passage has much text beside them.
 const COPY_SHARE: f64 = 0.85;
 
-/// What a rewritten passage has beside copied ones is text of its own if it has at least this many
-/// tokens on each side. Fewer are words that were put in.
+/// Minimum tokens on each side, beside copied passages, that count as text of its own. Fewer tokens
+/// are inserted words.
 const REST_TOKENS_MIN: usize = 25;
 
-/// A rewritten passage is trimmed if this share of the words that its sides have in common remains:
-/// otherwise words of the stretch were moved.
+/// A passage is trimmed only if this share of its common words remains. If more words would be
+/// lost, words of the stretch were moved, not added.
 const TRIMMED_SHARE: f64 = 0.9;
 
-/// Returns, for each of these rewritten passages, whether copied passages in it are all that its
-/// sides have in common, but for words that any two texts have: nearly all of that, or most of it
-/// beside much other text.
+/// Returns, for each rewritten passage, whether its copied passages explain its common words:
+/// nearly all of the words, or most of the words beside much other text. Words that any two texts
+/// share do not count.
 pub fn copies(
     rewritten: &[AlignedPassage],
     copied: &[CopiedPassage],
@@ -59,12 +60,11 @@ pub fn copies(
     Ok(is_copy)
 }
 
-/// Shortens the rewritten passages of a query and a document that begin or end with a stretch which
-/// only one of them has, outside of the `parts` that they have in common: copied passages and noisy
-/// ones, whose ends are known to the word.
+/// Cuts off the ends of rewritten passages where only a single text has a stretch of words beyond
+/// `parts`, the copied and noisy passages in it, whose ends are known to the word.
 ///
-/// A rewritten passage has whole sentences, and one of the two texts may have joined a sentence of
-/// its own to the one that both have.
+/// Rewritten passages consist of whole sentences, and one text may have joined its own sentence to
+/// the shared sentence.
 pub fn trim_ends(
     rewritten: &mut [AlignedPassage],
     parts: &[(&Range<usize>, &Range<usize>)],
@@ -82,7 +82,7 @@ pub fn trim_ends(
     }
     for (whole, inside) in rewritten.iter_mut().zip(inside) {
         let inside = || inside.iter().map(|&number| parts[number]);
-        // The part that is first in both, and the one that is last in both.
+        // The first part and the last part, if the same part comes first (or last) in both texts.
         let first = inside().min_by_key(|(query, _)| query.start);
         if let Some((query, hit)) =
             first.filter(|first| inside().all(|(_, hit)| first.1.start <= hit.start))
@@ -117,28 +117,28 @@ pub fn trim_ends(
     Ok(())
 }
 
-/// Returns how many tokens to cut off either side, of those beyond the part that both have.
+/// Returns how many tokens to cut off each side, of the tokens beyond the shared part.
 fn without_stretch((of_query, of_hit): (usize, usize)) -> (usize, usize) {
     let (shorter, longer) = (of_query.min(of_hit), of_query.max(of_hit));
-    // The side without a stretch of its own has fewer tokens than a passage there, which may be
-    // words with wrong letters. As many remain on both.
+    // The side without its own stretch has fewer tokens there than a passage. Those may be words
+    // with wrong letters, so the same number of tokens remains on both sides.
     let is_stretch = shorter < PASSAGE_TOKENS_MIN && longer >= shorter + PASSAGE_TOKENS_MIN;
     if is_stretch { (of_query - shorter, of_hit - shorter) } else { (0, 0) }
 }
 
-/// Passages, searched for those that surround another.
+/// Passages, in an order to look up those around a given passage.
 pub struct Around<'a> {
     passages: &'a [AlignedPassage],
-    /// Their places, by where they begin in the query.
+    /// Indexes of `passages`, by start in the query.
     order: Vec<u32>,
-    /// The longest.
+    /// Length of the longest passage in the query, which bounds the search backwards.
     len_max: usize,
-    /// The parts of the query that are in any of them.
+    /// Tokens of the query inside any passage.
     covered: CoveredRanges,
 }
 
 impl<'a> Around<'a> {
-    /// Prepares these passages.
+    /// Sorts the passages by start in the query.
     pub fn new(passages: &'a [AlignedPassage]) -> Around<'a> {
         let mut order: Vec<u32> = (0..passages.len() as u32).collect();
         order.sort_unstable_by_key(|&at| passages[at as usize].query.start);
@@ -148,7 +148,7 @@ impl<'a> Around<'a> {
         Around { passages, order, len_max, covered }
     }
 
-    /// Splits `passages` into those outside all of these, and those inside one.
+    /// Splits `passages` into passages outside every passage of `self`, and passages inside one.
     pub fn parted(
         &self,
         passages: Vec<AlignedPassage>,
@@ -162,7 +162,7 @@ impl<'a> Around<'a> {
         Ok((outside, inside))
     }
 
-    /// Returns whether most of `part` is in one of them, on both sides.
+    /// Returns whether a single passage of `self` holds most of `part`, on both sides.
     pub fn holds(&self, part: &AlignedPassage, steps: &mut Steps<'_>) -> Result<bool> {
         let mut is_held = false;
         self.each(part, steps, &mut |_| {
@@ -172,15 +172,15 @@ impl<'a> Around<'a> {
         Ok(is_held)
     }
 
-    /// Calls `each` with the number of every passage that holds most of `part`, on both sides, for
-    /// as long as it returns `true` and the steps suffice.
+    /// Calls `each` with the index of every passage that holds most of `part`, on both sides. Stops
+    /// when `each` returns `false` or the steps run out.
     fn each(
         &self,
         part: &AlignedPassage,
         steps: &mut Steps<'_>,
         each: &mut dyn FnMut(usize) -> bool,
     ) -> Result<()> {
-        // Few are near one at all, and only those are compared with each.
+        // Most parts are near no passage, so a cheap test comes first.
         if self.covered.covered(&part.query) * 2 <= part.query.len() {
             return Ok(());
         }
@@ -199,7 +199,7 @@ impl<'a> Around<'a> {
 }
 
 impl AlignedPassage {
-    /// Replaces the passage by a shorter one within it, if most of the common tokens remain.
+    /// Replaces the passage by a shorter passage within it, if most of the common tokens remain.
     /// Returns `false` if comparing the sides takes too many steps.
     fn shorten(
         &mut self,
@@ -220,7 +220,7 @@ impl AlignedPassage {
         Ok(is_taken)
     }
 
-    /// Returns the number of tokens that both sides have.
+    /// Returns the number of tokens common to both sides.
     fn common(&self) -> f64 {
         self.similarity * (self.query.len() + self.hit.len()) as f64 / 2.0
     }
@@ -252,8 +252,8 @@ mod tests {
 
     #[test]
     fn a_run_copied_into_a_sentence_of_other_words_is_that_run_alone() {
-        // The sentences around a run of 31 to 38 words were a rewritten passage: they have that
-        // many words of 40 to 60 in common.
+        // Regression: the sentences around a run of 31 to 38 words became a rewritten passage,
+        // because they share that many words of 40 to 60.
         for (len, around) in (31..=38).flat_map(|len| [3, 6, 9].map(|around| (len, around))) {
             let text = |seed: u64| {
                 let own = |at: u64| words(seed << 8 | at, around);
@@ -275,9 +275,9 @@ mod tests {
 
     #[test]
     fn sentences_copied_from_one_text_around_other_text_are_passages_of_their_own() {
-        // They were one rewritten passage, where the words that any two texts have matched.
+        // Regression: a single rewritten passage matched the words that any two texts share.
         let [first, last] = [words(1, 17), words(2, 33)];
-        // A quarter of its words are those that any two texts have.
+        // A quarter of the words are words that any two texts share.
         let of_any = ["the", "of", "and", "in", "to", "a"];
         let own = |seed: u64| -> String {
             let word = |at: u64| match mix64(seed << 8 | at) % 8 {
@@ -358,7 +358,7 @@ mod tests {
             arl more lovely and more temperate:\nRough winds do shake the darling buds of May,\n\
             Such were the lines that he addressed to his friend, and which every schoolboy has \
             construed since.\n";
-        // The words before the first misread one are too few to be part of it.
+        // Too few words precede the first misread word to be part of the passage.
         let ends = ["thee to", "buds of May"];
         check_between([poem, essay], ends);
         check_between([essay, poem], ends);

@@ -1,17 +1,19 @@
-//! Which runs of letters bring up an alignment?
+//! Decides which runs of letters start an alignment.
 //!
-//! Two runs that follow each other at about the same distance in both texts, unless an alignment
-//! has passed through both (the two hits of Altschul et al. 1997, page 3391).
+//! Two runs that follow each other at about the same distance in both texts start an alignment,
+//! unless an alignment has passed through both runs (the two hits of Altschul et al. 1997, page
+//! 3391).
 
 use super::local::{DROP, Pair};
 
-/// Places whose distance in both texts differs by less than two to this power are in one band.
+/// Logarithm of a band's width: differences of places in the two texts that differ by less share a
+/// band.
 const BAND_BITS: u32 = 4;
 
-/// The distances of places in both texts, in bands.
+/// Bands of diagonals: the difference of the places in the two texts.
 pub struct Bands {
     query_letters: usize,
-    /// The end of the last run of letters of each band, in the document.
+    /// For each band, the end in the document of the last run.
     ends: Vec<u32>,
     /// For each band, the end in the document of the alignments that have passed through it.
     passed: Vec<u32>,
@@ -28,29 +30,29 @@ impl Bands {
         self.query_letters + j as usize - i as usize
     }
 
-    /// Notes a run of `len` letters in both texts, and returns whether it brings up an alignment:
-    /// there is another one shortly before, and no alignment has passed through both.
+    /// Records a run of `len` letters and returns whether it starts an alignment: a second run was
+    /// shortly before, and no alignment has passed through both runs.
     pub fn bring_up(&mut self, pair: Pair, len: u32) -> bool {
         let distance = self.distance(pair);
         let band = distance >> BAND_BITS;
-        // The neighbor that is nearer.
+        // The nearer of the two neighboring bands.
         let is_upper = distance >> (BAND_BITS - 1) & 1 == 1;
         let near = if is_upper { band + 1 } else { band.saturating_sub(1) };
         let start = pair.1;
         if self.passed[band].max(self.passed[near]) > start {
             return false;
         }
-        // An alignment has wrong letters at most half as far in a row.
+        // An alignment spans at most half as many wrong letters in a row.
         let follows = |end: u32| end > 0 && end <= start && start - end <= 2 * DROP as u32;
         let is_second = follows(self.ends[band]) || follows(self.ends[near]);
-        // Runs that overlap are one.
+        // Overlapping runs count as one run.
         if is_second || self.ends[band] <= start {
             self.ends[band] = start + len;
         }
         is_second
     }
 
-    /// Notes that an alignment has a pair of letters.
+    /// Records that an alignment passed through a pair of letters.
     pub fn pass(&mut self, pair: Pair) {
         let band = self.distance(pair) >> BAND_BITS;
         let passed = &mut self.passed[band];

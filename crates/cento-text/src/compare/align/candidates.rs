@@ -1,4 +1,4 @@
-//! Passages beside the copied ones: rewritten text and summaries.
+//! Finds rewritten text and summaries beside copied passages.
 
 use std::ops::Range;
 
@@ -16,10 +16,10 @@ use super::{
 use crate::error::Result;
 use crate::runtime::Steps;
 
-/// Returns the candidates that are passages, as many as the steps suffice for.
+/// Accepts the candidates that are passages, as far as the steps suffice.
 ///
-/// Text of few different words is no sentence: any two tables have most of their numbers, which
-/// count as one word, in common, and in whatever order. Copied tables are copied passages.
+/// Text of few different words is rejected, because any two tables share most of their numbers, in
+/// whatever order, and all numbers count as one word. A copied table is found as a copied passage.
 fn judged(
     candidates: Vec<Candidate>,
     (query, document): (Side<'_>, Side<'_>),
@@ -43,18 +43,18 @@ fn judged(
     Ok(passages)
 }
 
-/// The passages beside the copied ones, some within others.
+/// Passages beside the copied passages. Passages may contain passages.
 #[derive(Default)]
 pub struct Candidates {
-    /// Rewritten ones.
+    /// Rewritten passages, accepted by `judged`.
     pub rewritten: Vec<AlignedPassage>,
-    /// Summaries.
+    /// Summaries of the query in the document, or of the document in the query.
     pub summarized: Vec<AlignedPassage>,
 }
 
 impl Candidates {
-    /// Finds the candidates beside these copied passages of two texts; the one that is searched for
-    /// is prepared.
+    /// Finds the candidates beside `copied`. `prepared` must come from the text that is searched
+    /// for.
     ///
     /// # Errors
     /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
@@ -65,7 +65,7 @@ impl Candidates {
         steps: &mut Steps<'_>,
     ) -> Result<Candidates> {
         let stop = steps.stop();
-        // The words of the one text are known. Nothing is beside a copy of a whole text.
+        // Only the prepared text has known words. A copy of a whole text leaves nothing to find.
         let [known, other] = pair.in_order([pair.query, pair.document]);
         let [in_known, in_other]: [fn(&CopiedPassage) -> &Range<usize>; 2] =
             pair.in_order([|copied| &copied.query, |copied| &copied.hit]);
@@ -92,8 +92,7 @@ impl Candidates {
         Candidates::of(pair, &texts, open, steps)
     }
 
-    /// Returns the candidates of two texts, those of whose sentences are `open` that no long copied
-    /// passage is in.
+    /// Finds candidates among the `open` sentences, which no long copied passage touches.
     fn of(
         pair: OrderedPair<'_>,
         texts: &Vocabulary<'_>,
@@ -122,7 +121,7 @@ impl Candidates {
     }
 }
 
-/// Returns, for each of these sentences of a text, whether no long copied passage is in it.
+/// Returns, for each sentence, whether no long copied passage touches it.
 fn open(
     sentences: &[Range<usize>],
     copied: &[CopiedPassage],
@@ -132,6 +131,6 @@ fn open(
     for copied in copied.iter().filter(|copied| copied.in_runs >= COPIED_TOKENS_MIN) {
         long.insert(place(copied).clone());
     }
-    // A copied passage ends within a sentence that is copied in part.
+    // A sentence is closed even if only a part of it was copied.
     sentences.iter().map(|sentence| long.covered(sentence) == 0).collect()
 }

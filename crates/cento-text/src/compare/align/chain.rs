@@ -1,9 +1,9 @@
-//! Chains of matches that belong together.
+//! Chains matches that belong together.
 //!
-//! A match is a piece that two texts have in common. Matches that follow each other in both, with
-//! small gaps only, are a chain (Sun et al. 2013, section 5: gaps are bounded). A gap is edited
-//! text; its bound grows with the number of matched tokens, so that a word in common after a long
-//! gap does not join two phrases into a passage.
+//! A match is a piece that occurs in both texts. Matches that follow each other in both texts, with
+//! only small gaps, form a chain (Sun et al. 2013, section 5: gaps are bounded). A gap is edited
+//! text. The bound grows with the number of matched tokens, so that a shared word after a long gap
+//! does not join two phrases into a passage.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
@@ -14,44 +14,44 @@ use crate::error::Result;
 use crate::hash::BuildKeyHasher;
 use crate::runtime::Steps;
 
-/// A piece of both texts.
+/// A piece of the query that also occurs in the document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Match {
-    /// Its start in the query.
+    /// The first place in the query.
     pub query: usize,
-    /// Its start in the document.
+    /// The first place in the document.
     pub hit: usize,
-    /// Its length in both.
+    /// The number of places, the same in both texts.
     pub len: usize,
 }
 
-/// Matches that belong together.
+/// A sequence of matches that belong together.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Chain {
-    /// From the first match to the last, in the query.
+    /// The query from the first match to the last match.
     pub query: Range<usize>,
-    /// From the first match to the last, in the document.
+    /// The document from the first match to the last match.
     pub hit: Range<usize>,
-    /// The number of places of the query in matches.
+    /// The number of places of the query inside matches. Overlaps count once.
     pub matched: usize,
-    /// The last match of the chain, by its index among all.
+    /// The index of the last match, from which links lead back to the first match.
     pub last: u32,
 }
 
 impl Chain {}
 
-/// Chains, with the matches in each.
+/// Chains, with links to find the matches in each chain.
 #[derive(Debug)]
 pub struct MatchChains {
-    /// The chains.
+    /// The kept chains, in the order of the function that made them.
     pub chains: Vec<Chain>,
-    /// For each match, the one before it in its chain; [`NONE`] if it is the first.
+    /// For each match, the preceding match of the chain, or [`NONE`] for the first match.
     previous: Vec<u32>,
 }
 
 impl MatchChains {
-    /// Chains matches at one distance in both texts where each follows the one before: `are_next`
-    /// holds for their two places in the query, or the first reaches to the second.
+    /// Chains matches on the same diagonal, each directly after the last: `are_next` holds for
+    /// their two places in the query, or the first match reaches the second.
     ///
     /// # Errors
     /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
@@ -62,7 +62,7 @@ impl MatchChains {
     ) -> Result<MatchChains> {
         let mut chains: Vec<Chain> = Vec::new();
         let mut previous = vec![NONE; matches.len()];
-        // The last chain at each distance.
+        // The last chain on each diagonal.
         let mut last: HashMap<u64, usize, BuildKeyHasher> = HashMap::default();
         for (at, found) in (0u32..).zip(matches) {
             if !steps.take(2 * LOOKUP_STEPS)? {
@@ -92,9 +92,8 @@ impl MatchChains {
 }
 
 impl MatchChains {
-    /// Returns the part that each match of a chain adds to those before it: parts of both texts
-    /// that are equal and, in either text, follow each other. `matches` are those that were
-    /// chained.
+    /// Returns the part that each match adds to the matches before it. The parts are equal in both
+    /// texts and ascend in both texts. `matches` must be the matches that were chained.
     pub fn parts(&self, chain: &Chain, matches: &[Match]) -> Vec<Match> {
         let mut parts = Vec::new();
         let mut at = chain.last;
@@ -114,44 +113,45 @@ impl MatchChains {
     }
 }
 
-/// Returns how much of a match is before these ends, in either text.
+/// Returns how much of a match overlaps the end of a chain, in either text.
 fn new_from((query, hit): (usize, usize), found: &Match) -> usize {
     query.saturating_sub(found.query).max(hit.saturating_sub(found.hit))
 }
 
-/// The number of chains, those that ended last, that a match may continue: more are open only where
-/// a text repeats itself.
+/// Number of recent chains that a match may continue. More chains are open only where a text
+/// repeats itself.
 const OPEN_MAX: usize = 64;
 
-/// The score of a matched token. A gap that is longer in one text than in the other costs 1 for
-/// each token of the difference.
+/// Score of a matched token. Each token by which a gap is longer in one text than in the other
+/// costs 1.
 pub const TOKEN_SCORE: i64 = 4;
 
-/// The best chain that ends with a match.
+/// The best chain that ends with a certain match.
 struct OpenChain {
     chain: Chain,
     score: i64,
-    /// Whether another match continues it.
+    /// Whether a match continues the chain.
     is_continued: bool,
 }
 
-/// How well a match continues a chain: the better of two is the greater.
+/// Rates how well a match continues a chain. The greater value is the better continuation.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Continuation {
     score: i64,
-    /// The tokens in the gaps.
+    /// Tokens in the gaps, where fewer are better.
     gaps: Reverse<usize>,
-    /// The last match of the chain: if several overlap, each follows the one before.
+    /// The last match of the chain. A later match is better, because overlapping matches follow
+    /// each other.
     last: u32,
-    /// By how many tokens the gap is longer in one text than in the other.
+    /// Difference of the gap's lengths in the two texts.
     shift: u64,
 }
 
 impl OpenChain {
-    /// Returns how well a match continues this chain; `None` if the gap is too large.
+    /// Rates a match as a continuation of the chain, or returns `None` if the gap is too large.
     fn continued_by(&self, found: &Match, gap_max: usize) -> Option<Continuation> {
         let Chain { query, hit, matched, .. } = &self.chain;
-        // How much of the match is new on both sides; it may overlap the end of the chain.
+        // A match may overlap the end of the chain, so only its new part counts.
         let before = new_from((query.end, hit.end), found);
         if found.hit < hit.start || before >= found.len {
             return None;
@@ -160,8 +160,8 @@ impl OpenChain {
         let gaps = (gap(query.end, found.query), gap(hit.end, found.hit));
         let mut bound = gap_max.min((*matched).max(found.len) * 2);
         if before > 0 {
-            // It has again what the chain ends with: a refrain, and not the text after a gap,
-            // unless it adds more than the gap.
+            // The match repeats the end of the chain, so it is a refrain and not the text after a
+            // gap, unless it adds more than the gap.
             bound = bound.min(found.len - before);
         }
         if gaps.0.max(gaps.1) > bound {
@@ -175,22 +175,21 @@ impl OpenChain {
     }
 }
 
-/// The end of a chain: its score, and its last match.
+/// The end of a chain, ordered by score and then by last match.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct ChainEnd {
     score: i32,
     last: Reverse<u32>,
 }
 
-/// Returns the memory, in bytes, that chaining takes for this many matches at most, beside the
-/// chains that are kept: for each the match before it, the end of a chain, and whether a chain has
-/// it.
+/// Returns the maximum memory for chaining this many matches, in bytes, without the kept chains.
+/// Each match needs a link, the end of a chain, and a mark that a chain has it.
 #[must_use]
 pub const fn chaining_bytes(matches: usize) -> usize {
     matches.saturating_mul(size_of::<u32>() + size_of::<ChainEnd>() + size_of::<bool>())
 }
 
-/// Chains the `matches`, which are in ascending order of the query; gaps are at most `gap_max`
+/// Chains `matches`, which must be in ascending order of the query. Gaps have at most `gap_max`
 /// tokens on either side.
 ///
 /// # Errors
@@ -199,13 +198,13 @@ pub fn chains(matches: &[Match], gap_max: usize, steps: &mut Steps<'_>) -> Resul
     chains_where(matches, gap_max, &|_| true, steps)
 }
 
-/// Chains like [`chains`], keeping only chains that satisfy `is_kept`: the others may be as many as
-/// the matches.
+/// Chains like [`chains`], but keeps only chains that satisfy `is_kept`, because there may be as
+/// many chains as matches.
 ///
-/// Each match continues the chain that gives it the best score, and several may continue one: in a
-/// text that repeats itself, the right one of several places shows only further on. Then the best
-/// chain is taken out, and of each other one the matches that no better one has (Li 2018,
-/// "Minimap2: pairwise alignment for nucleotide sequences", section 2.1).
+/// Each match continues the chain that gives it the best score, and several matches may continue
+/// the same chain: in a text that repeats itself, the right place shows only further on. Then the
+/// best chain is taken whole, and each later chain gets only the matches that no better chain has
+/// (Li 2018, "Minimap2: pairwise alignment for nucleotide sequences", section 2.1).
 ///
 /// # Errors
 /// As [`chains`].
@@ -228,7 +227,7 @@ pub fn chains_where(
         if !steps.take(2 + 2 * open.len() as u64)? {
             break;
         }
-        // A chain that ended too far back can grow no more.
+        // Drop chains that ended too far back to be continued.
         open.retain(|open| {
             let grows = open.chain.query.end + gap_max >= found.query;
             if !grows {
@@ -241,7 +240,8 @@ pub fn chains_where(
         let next = match open.iter().enumerate().filter_map(continued).max() {
             Some((Continuation { score, shift, .. }, i)) => {
                 let mut chain = if shift == 0 {
-                    // On the same diagonal, whatever continues the shorter chain continues this.
+                    // On the same diagonal, every continuation of the shorter chain also continues
+                    // this chain.
                     open.remove(i).chain
                 } else {
                     open[i].is_continued = true;
@@ -274,8 +274,8 @@ pub fn chains_where(
 }
 
 impl MatchChains {
-    /// Takes the chains with these ends out of the matches, which are linked to those before them:
-    /// the first one whole, and of each other one the matches after those that are taken.
+    /// Takes the chains with these ends: the first chain whole, and of each later chain only the
+    /// matches after the matches already taken.
     fn part(
         &mut self,
         ends: Vec<ChainEnd>,
@@ -309,7 +309,7 @@ impl MatchChains {
 }
 
 impl Chain {
-    /// The chain of a single match, which has this number.
+    /// Makes a chain of a single match with this index.
     fn of(found: &Match, number: u32) -> Chain {
         Chain {
             query: found.query..found.query + found.len,
@@ -319,7 +319,7 @@ impl Chain {
         }
     }
 
-    /// Adds a match that follows the others.
+    /// Appends a match that follows the matches of the chain.
     fn add(&mut self, found: &Match, number: u32) {
         self.matched += found.len - new_from((self.query.end, self.hit.end), found);
         self.query.end = self.query.end.max(found.query + found.len);
@@ -328,8 +328,8 @@ impl Chain {
     }
 }
 
-/// Returns the longest chains that are not redundant: where the document repeats itself, only one
-/// of its places is the source of a place of the query.
+/// Keeps the longest chains and drops redundant chains: if the document repeats itself, only one
+/// place is the source of a place in the query.
 ///
 /// # Errors
 /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
@@ -355,22 +355,23 @@ pub fn distinct(mut chains: Vec<Chain>, steps: &mut Steps<'_>) -> Result<Vec<Cha
     Ok(kept)
 }
 
-/// The maximum of the shares of both sides of a chain that longer ones have. A place of the
-/// document may be copied several times, so that all of it is in a longer chain. But if a quarter
-/// of the copy is in another one, too, then the texts repeat themselves, and the chain crosses
-/// better ones. No set of texts misses this; without it words of a clause that both texts repeat
-/// are matched more often than it occurs.
+/// Maximum sum of the shares of a chain's two sides that longer chains cover. All of the document
+/// side may be covered, because a place may be copied several times. But if a longer chain also
+/// covers a quarter of the copy, the texts repeat themselves and the chain crosses better chains.
+/// No evaluation set needs this limit. Without it, a clause that both texts repeat matches more
+/// often than it occurs.
 const CROSSING_MAX: f64 = 1.25;
 
-/// Places of the query that belong to a passage.
+/// A set of places in a text, kept as disjoint ranges.
 #[derive(Debug, Default)]
 pub struct CoveredRanges {
-    /// Disjoint, by where they begin.
+    /// End of each disjoint range, by its start.
     ranges: BTreeMap<usize, usize>,
 }
 
 impl CoveredRanges {
-    /// Takes a range, unless more than half of it is taken already.
+    /// Adds a range, unless more than half of it is taken already. Returns whether the range was
+    /// added.
     pub fn take(&mut self, range: &Range<usize>) -> bool {
         let is_free = self.covered(range) * 2 <= range.len();
         if is_free {
@@ -379,7 +380,7 @@ impl CoveredRanges {
         is_free
     }
 
-    /// Returns how much of a range is taken.
+    /// Returns how many places of `range` are taken.
     pub fn covered(&self, range: &Range<usize>) -> usize {
         self.touching(range).map(|(start, end)| end.min(range.end) - start.max(range.start)).sum()
     }
@@ -414,7 +415,7 @@ impl CoveredRanges {
         gaps
     }
 
-    /// Takes a range, even if parts of it are taken already.
+    /// Adds a range, even if parts of it are taken already.
     pub fn insert(&mut self, range: Range<usize>) {
         let touching: Vec<(usize, usize)> = self.touching(&range).collect();
         let (mut start, mut end) = (range.start, range.end);

@@ -1,4 +1,4 @@
-//! The tokens that two places have in common, however they are ordered.
+//! Compares places as bags of tokens, without regard to order.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -7,8 +7,8 @@ use super::chain::CoveredRanges;
 use super::joined;
 use crate::hash::BuildKeyHasher;
 
-/// Returns an empty table for at most this many tokens. It has room for a thousand from the
-/// beginning, because growing takes more time than comparing a short passage.
+/// Returns an empty table for at most this many tokens. It starts with room for a thousand, because
+/// growing takes more time than comparing a short passage.
 pub fn table(tokens: usize) -> HashMap<u64, u32, BuildKeyHasher> {
     HashMap::with_capacity_and_hasher(tokens.min(1 << 10), BuildKeyHasher::default())
 }
@@ -18,11 +18,12 @@ pub fn similarity_steps(query: &Range<usize>, hit: &Range<usize>) -> u64 {
     4 * (query.len() + hit.len()) as u64
 }
 
-/// Returns the tokens of a place of the query that another place also has: those of `copied`, which
-/// are in the other place, and besides each as often as both have it, the first ones.
+/// Returns the tokens of a place that `other` also has: the tokens of `copied`, which are in
+/// `other` for certain, and each further token as often as both places have it, first occurrences
+/// first.
 ///
-/// The query may copy a clause more often than the other place has it. The same serves for the
-/// tokens of the document that the query has too.
+/// `copied` counts separately because the query may copy a clause more often than the other place
+/// has it. With the sides exchanged, the function finds the common tokens of the document.
 pub fn words_of_both(
     copied: &CoveredRanges,
     (query, place): (&[u64], &Range<usize>),
@@ -52,7 +53,8 @@ fn take(counts: &mut HashMap<u64, u32, BuildKeyHasher>, token: u64) -> bool {
     left.map(|count| *count -= 1).is_some()
 }
 
-/// Returns the tokens that both have, counted as often as both have them, over their mean number.
+/// Returns the common tokens, each counted as often as both places have it, over the mean number of
+/// tokens.
 pub fn similarity(a: &[u64], b: &[u64]) -> f64 {
     let tokens = a.len() + b.len();
     let is_same = |(a, b): &(&u64, &u64)| a == b;
@@ -63,7 +65,7 @@ pub fn similarity(a: &[u64], b: &[u64]) -> f64 {
     2.0 * (first + last + common(a, b)) as f64 / tokens as f64
 }
 
-/// Returns the tokens that both have, counted as often as both have them.
+/// Counts common tokens, each as often as both places have it.
 fn common(a: &[u64], b: &[u64]) -> usize {
     if a.is_empty() || b.is_empty() {
         return 0;
@@ -102,8 +104,8 @@ mod tests {
 
     #[test]
     fn a_clause_that_the_query_has_more_often_is_matched_each_time() {
-        // Of 54 words, 40 were matched if the other text had the clause twice: fewer than if it had
-        // it once.
+        // Regression: of 54 words, 40 matched if the other text had the clause twice, fewer than if
+        // it had the clause once.
         let contract = [
             "The first section covers delivery of goods by the seller to a warehouse in Leeds.",
             "Payment shall be made within thirty days after receipt of an invoice by courier.",

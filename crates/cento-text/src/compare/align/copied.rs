@@ -1,4 +1,4 @@
-//! Passages that were copied, with few edits or none.
+//! Finds copied passages with few edits or none, as chains of runs of equal tokens.
 
 use std::ops::Range;
 
@@ -10,19 +10,19 @@ use super::{LOOKUP_STEPS, PASSAGE_TOKENS_MIN};
 use crate::error::Result;
 use crate::runtime::{Steps, Stop};
 
-/// Runs of this many equal tokens are seeds. With 5, the default of an index, a passage with every
-/// fifth word changed falls apart.
+/// Length of a seed, a run of equal tokens. With 5 tokens, the default of an index, a passage with
+/// every fifth word changed falls apart.
 const SEED_TOKENS: usize = 3;
 
-/// A run of tokens that the document has more often than this is not a seed, except at one place
-/// where nothing else is found.
+/// A run that occurs more often in the document is no seed, except at a single place where nothing
+/// else is found.
 pub const SEED_OCCURRENCES_MAX: u32 = 16;
 
-/// The maximum number of tokens in a row that were changed on either side.
+/// Maximum number of changed tokens in a row, on either side.
 pub const GAP_TOKENS_MAX: usize = 20;
 
-/// The maximum number of runs that are chained, with one more for each token of the query. Two
-/// volumes of RFCs of 8 MB, 1.2 million tokens each, have 0.75 million.
+/// Maximum number of runs to chain, plus one run for each token of the query. Two volumes of RFCs
+/// of 8 MB, 1.2 million tokens each, have 0.75 million runs.
 const RUNS_MAX: usize = 1 << 20;
 
 /// Returns the maximum memory, in bytes, for the runs of a query of this many tokens.
@@ -37,25 +37,25 @@ fn runs_max(query_tokens: usize) -> usize {
     RUNS_MAX.saturating_add(query_tokens)
 }
 
-/// A copied passage.
+/// A copied passage, whose ends are the first and the last run of a chain.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CopiedPassage {
-    /// From its first run to its last, in the query.
+    /// Tokens from the first run to the last run, in the query.
     pub query: Range<usize>,
-    /// From its first run to its last, in the document.
+    /// Tokens from the first run to the last run, in the document.
     pub hit: Range<usize>,
-    /// The tokens of the query that are in the document too, in the same order, or copied from it
-    /// once more: ascending, disjoint.
+    /// Tokens of `query` that are in `hit` too, in the same order, or copied from `hit` once more.
+    /// Ascending and disjoint.
     pub matched: Vec<Range<usize>>,
-    /// Those of the document that are in the query too, as `matched`.
+    /// Tokens of `hit` that are in `query` too, by the rules of `matched`.
     pub matched_in_hit: Vec<Range<usize>>,
-    /// The number of them that are in runs.
+    /// Number of tokens in the runs of the chain.
     pub in_runs: usize,
-    /// The tokens of the longest run.
+    /// Length of the longest run, in tokens.
     pub longest: usize,
 }
 
-/// Returns the seeds of a sequence of token hashes.
+/// Finds the seeds of a query once, for all documents.
 ///
 /// # Errors
 /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
@@ -76,11 +76,12 @@ pub fn passages(
     of_matches(&matches, tokens, &|_| true, steps)
 }
 
-/// Returns these copied passages, the longest first, without phrases of longer ones.
+/// Removes phrases of longer passages. `copied` must have the longest passage first, and keeps the
+/// order.
 ///
-/// The query may have copied a place of the document several times, but less than half of a run of
-/// a longer copy is a phrase that it has again. Without such phrases plagdet of PAN 2013 is .9229,
-/// with them .9186.
+/// The query may copy a place of the document several times, but a copy of less than half of a run
+/// in a longer passage is only a repeated phrase. Removing phrases raises plagdet of PAN 2013 from
+/// .9186 to .9229.
 ///
 /// # Errors
 /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
@@ -107,20 +108,20 @@ pub fn without_phrases(
     Ok(kept)
 }
 
-/// Returns the runs of equal tokens of two sequences that make copied passages.
+/// Finds the runs of equal tokens that copied passages consist of.
 fn runs(
     tokens: (&[u64], &[u64]),
     known: KnownSeeds<'_>,
     steps: &mut Steps<'_>,
 ) -> Result<Vec<Match>> {
-    // The memory for them is that of either text.
+    // The limit is the same whichever text is the query.
     let runs_max = runs_max(tokens.0.len().min(tokens.1.len()));
     let limits = Limits { runs_max, occurrences_max: SEED_OCCURRENCES_MAX, places_max: 1 };
     matches::<SEED_TOKENS>(tokens, known, limits, steps)
 }
 
-/// Returns the passages that a text has again further on, beside each other or with other text
-/// between, the longest first. `document` has the same tokens as the query, except for hidden ones.
+/// Returns the passages that a text repeats further on, adjacent or not, the longest first.
+/// `document` has the tokens of `query`, except hidden tokens.
 ///
 /// # Errors
 /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
@@ -131,13 +132,14 @@ pub fn repeated(
 ) -> Result<Vec<CopiedPassage>> {
     let seeds = seeds(query, steps.stop())?;
     let mut matches = runs((query, document), KnownSeeds::OfQuery(&seeds), steps)?;
-    // The text is equal to itself, and each pair of places is found from either of them.
+    // Drop the match of the text with itself, and the second of the two matches of each pair of
+    // places.
     matches.retain(|found| found.query < found.hit);
     let is_apart = |chain: &Chain| chain.query.end <= chain.hit.start;
     of_matches(&matches, (query, document), &is_apart, steps)
 }
 
-/// Returns the copied passages that runs of equal tokens make, those that `is_wanted` accepts.
+/// Chains runs of equal tokens and returns the chains that `is_wanted` accepts as passages.
 fn of_matches(
     matches: &[Match],
     (query, document): (&[u64], &[u64]),
@@ -175,12 +177,12 @@ fn of_matches(
     Ok(copied)
 }
 
-/// Returns the runs of a chain without those at its ends that are too short for the gap between
-/// them and the rest: three words that follow a dozen others in both texts are chance.
+/// Cuts runs off the ends of a chain if a run is shorter than its gap deserves: three shared words
+/// after a dozen different words are chance.
 ///
-/// It is the stretch with the greatest score, where a token of a run scores [`TOKEN_SCORE`], and
-/// each token of a gap, on its longer side, costs 1 (Smith and Waterman 1981, "Identification of
-/// common molecular subsequences").
+/// The result is the stretch of runs with the maximum score. A token of a run scores
+/// [`TOKEN_SCORE`], and each token of a gap, on its longer side, costs 1 (Smith and Waterman 1981,
+/// "Identification of common molecular subsequences").
 fn best_stretch(runs: &[Match]) -> &[Match] {
     let mut best = (0, 0..0);
     let (mut score, mut start) = (0, 0);
@@ -201,8 +203,8 @@ fn best_stretch(runs: &[Match]) -> &[Match] {
     &runs[best.1]
 }
 
-/// Adds the runs of a passage that one text has more often than the other, such as a clause or a
-/// refrain: the chain has as many of them as the other text.
+/// Adds runs that one text repeats more often, such as a clause or a refrain. Runs in a chain pair
+/// up, so the chain holds only as many copies as the text with fewer copies.
 fn with_copied_again(
     matched: [Vec<Range<usize>>; 2],
     chain: &Chain,
@@ -240,9 +242,8 @@ fn with_copied_again(
     Ok(covered.map(CoveredRanges::ranges))
 }
 
-/// Returns the tokens of either text that are in the other too: those of the runs and, where the
-/// stretch between two runs is equally long in both texts, those that are the same at the same
-/// distance.
+/// Returns the matched tokens of the two texts: the tokens of the runs and, between two runs that
+/// are equally far apart in both texts, equal tokens at the same distance.
 fn matched(runs: &[Match], query: &[u64], document: &[u64]) -> [Vec<Range<usize>>; 2] {
     let mut matched = [(); 2].map(|()| Vec::<Range<usize>>::with_capacity(runs.len()));
     let mut add = |query: usize, hit: usize, len: usize| {
@@ -310,7 +311,7 @@ mod tests {
 
     #[test]
     fn changed_words_of_a_passage_are_not_matched() {
-        // Tokens of the query below 100 are those of the document.
+        // Only tokens below 100 occur in the document.
         let check = |query: &[u64], expected: &[(usize, usize)]| {
             let document: Vec<u64> = (0..40).collect();
             let found = passages(query, &document);
@@ -367,7 +368,7 @@ mod tests {
             let steps = &mut Steps::unbounded(Stop::NEVER);
             let found = without_phrases(passages(&query, &clause), steps).unwrap();
             assert_eq!(found.len(), expected, "{again:?}");
-            // The document may have it several times: only one of its places is the source.
+            // If the document has the clause several times, only a single place is the source.
             let found = without_phrases(passages(&clause, &query), steps).unwrap();
             assert_eq!(found.len(), 1, "{again:?}");
         };
@@ -394,7 +395,7 @@ mod tests {
 
     #[test]
     fn a_line_that_the_longer_text_repeats_is_not_extended_at_each_of_its_places() {
-        // Few of the lines of the one text are as often in the other.
+        // The shorter text has few of these lines, and the longer text has many.
         let lines = |from: u64, count: u64| -> Vec<u64> {
             (from..from + count).flat_map(|n| [1, 2, 3, 4, 5, 6, 7, 1000 + n]).collect()
         };
@@ -412,7 +413,7 @@ mod tests {
                 Limits { runs_max: usize::MAX, occurrences_max: 16, places_max: 1 },
                 &mut steps,
             );
-            // One run for each line of the longer text, and not sixteen.
+            // One run for each line of the longer text, not sixteen.
             let found = found.unwrap();
             assert!(found.len() <= 10_000, "{} runs", found.len());
             assert!(steps.taken() <= 64 * 80_000, "{} steps", steps.taken());
@@ -432,14 +433,14 @@ mod tests {
         assert_eq!(repeated(&[&own[..], &passage, &other].concat()), []);
         let twice = [&passage[..], &own, &passage].concat();
         assert_eq!(repeated(&twice), [(0..30, 70..100)]);
-        // Of three places each is found, in two pairs.
+        // Two pairs are enough to find all three places.
         let three = [&passage[..], &own, &passage, &other, &passage].concat();
         let found = repeated(&three);
         assert_eq!(found.len(), 2, "{found:?}");
         let places: std::collections::BTreeSet<usize> =
             found.iter().flat_map(|(one, other)| [one.start, other.start]).collect();
         assert_eq!(places, [0, 70, 140].into());
-        // A word that repeats itself without end is no passage beside itself.
+        // A repeated word does not match itself one place further.
         assert_eq!(repeated(&[7; 20]), []);
     }
 }

@@ -1,4 +1,4 @@
-//! Maximal runs of equal tokens of two texts, found by their seeds: shorter runs of a fixed length.
+//! Finds maximal runs of equal tokens in two texts by seeds: shorter runs of a fixed length.
 
 use std::cell::OnceCell;
 use std::collections::HashMap;
@@ -11,40 +11,41 @@ use crate::error::Result;
 use crate::hash::{BuildKeyHasher, mix64};
 use crate::runtime::{Steps, Stop};
 
-/// The memory for runs grows by this part of its size, so that it is at most that much too large.
+/// The memory for runs grows by this fraction of its size, which limits the unused memory.
 pub const GROWTH: usize = 8;
 
 /// Limits of the search for runs.
 #[derive(Clone, Copy)]
 pub struct Limits {
-    /// The maximum number of runs.
+    /// Maximum number of runs to collect.
     pub runs_max: usize,
-    /// Seeds that either text has more often than this are looked up only where nothing else is
-    /// found, and at `places_max` of their places. The document alone does not decide: a line that
-    /// the longer text repeats would be extended at each of its places.
+    /// Seeds more frequent than this in either text are looked up only where nothing else is found,
+    /// at `places_max` places. Counting only in the document would not suffice: a line that the
+    /// longer text repeats would be extended at each of its places.
     pub occurrences_max: u32,
-    /// See `occurrences_max`: each place is behind the run found at the one before.
+    /// Maximum places of a frequent seed (see `occurrences_max`), each behind the run found at the
+    /// previous place.
     pub places_max: usize,
 }
 
-/// The seeds of a text, each with a number, computed once for all texts that it is aligned with.
+/// Numbered seeds of a text, computed once for all texts to align with it.
 pub struct Seeds {
     numbers: HashMap<u64, u32, BuildKeyHasher>,
     known: HashFilter,
-    /// How often the text has each, by its number.
+    /// Occurrences of each seed in the text, by seed number.
     counts: Vec<u32>,
     /// The number of the seed at each place of the text.
     in_order: Vec<u32>,
-    /// Where each is, for the first text that is aligned as the query.
+    /// Places of each seed, computed for the first text that is aligned as the query.
     places: OnceCell<SeedPlaces>,
 }
 
-/// The seeds of one of two texts.
+/// The known seeds, and the text of a pair that they come from.
 #[derive(Clone, Copy)]
 pub enum KnownSeeds<'a> {
-    /// Those of the query.
+    /// The seeds come from the query.
     OfQuery(&'a Seeds),
-    /// Those of the document.
+    /// The seeds come from the document.
     OfDocument(&'a Seeds),
 }
 
@@ -82,17 +83,17 @@ impl Seeds {
 
     /// Returns the number of a seed, if the text has it.
     ///
-    /// The map spreads the bits of a seed, where the same words in a row leave few of them; the
-    /// filter does without, because it is read at each place of a document.
+    /// Equal words in a row leave few random bits in a seed, so the map spreads the bits. The
+    /// filter does not, because it is read at each place of a document.
     #[inline]
     fn number(&self, seed: u64) -> Option<u32> {
         if self.known.may_have(seed) { self.numbers.get(&mix64(seed)).copied() } else { None }
     }
 }
 
-/// Returns the first maximal runs of equal tokens, at least `LEN` long, in the order of the query:
-/// all that have a seed which is not too frequent, and some of the others. The seeds of either text
-/// are known, and have the same length; the runs are the same whichever text it is.
+/// Returns the first maximal runs of at least `LEN` equal tokens, in the order of the query: all
+/// runs with a seed that is not too frequent, and some further runs. The seeds of one text are
+/// known and have length `LEN`. The runs do not depend on which text the seeds come from.
 ///
 /// # Errors
 /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
@@ -142,22 +143,22 @@ pub fn matches<const LEN: usize>(
     Ok(found)
 }
 
-/// The runs found so far.
+/// The runs found so far, and where to continue.
 struct EqualRuns<'a> {
     query: &'a [u64],
     document: &'a [u64],
-    /// For each difference of places, where in the query its last run ends: no run is examined
-    /// twice, however many seeds it has.
+    /// For each difference of places, the end of its last run in the query, so that no run is
+    /// examined twice, however many seeds it has.
     ends: Vec<u32>,
-    /// The end in the query of the run that ends last.
+    /// The maximum end of all runs in the query.
     end: usize,
     found: Vec<Match>,
 }
 
 impl EqualRuns<'_> {
-    /// Finds the runs with seeds that the document has at these places. The query has the seeds
-    /// with the numbers `in_order`, one after the other and as often as `counts` says; the document
-    /// may lack some.
+    /// Finds the runs through the places of seeds in the document. `in_order` has the seed numbers
+    /// of the query, place by place, and `counts` the occurrences of each seed. The document may
+    /// lack a seed.
     fn find(
         &mut self,
         in_order: &[u32],
@@ -166,8 +167,8 @@ impl EqualRuns<'_> {
         Limits { runs_max, occurrences_max, places_max }: Limits,
         steps: &mut Steps<'_>,
     ) -> Result<()> {
-        // Look-ups whose steps have not been charged: most places have a seed that the document
-        // lacks.
+        // Look-ups whose steps have not been charged yet, because most places have a seed that the
+        // document lacks.
         let mut lookups = 0;
         'seeds: for (at, &number) in in_order.iter().enumerate() {
             lookups += 1;
@@ -188,8 +189,8 @@ impl EqualRuns<'_> {
                 break;
             }
             if its.count.max(counts[number as usize]) > occurrences_max {
-                // A text that repeats itself has no other seeds. Where nothing else is found a few
-                // places suffice, and take no more time than the runs are long.
+                // A text that repeats itself has only frequent seeds. Where nothing else is found,
+                // a few places suffice, and take no more time than the runs are long.
                 if at >= self.end
                     && !self.extend_at_some(at, place, (&places.next, places_max), steps)?
                 {
@@ -208,8 +209,8 @@ impl EqualRuns<'_> {
         Ok(())
     }
 
-    /// Finds the runs through this place of the query and a few of the document, from `hit` on,
-    /// each behind the run before it; `next` has the next place with the same seed. Returns `false`
+    /// Finds runs through a place of the query and a few places of the document, from `hit` on,
+    /// each behind the previous run. `next` has the next place with the same seed. Returns `false`
     /// if that takes too many steps.
     fn extend_at_some(
         &mut self,
@@ -242,8 +243,8 @@ impl EqualRuns<'_> {
         Ok(true)
     }
 
-    /// Finds the run through this place of both texts, unless it was found before, and returns the
-    /// steps that this took.
+    /// Finds the run through a place of both texts, unless found before, and returns the steps
+    /// taken.
     fn extend(&mut self, at: usize, hit: usize) -> u64 {
         let end = &mut self.ends[at + self.document.len() - hit];
         if at < *end as usize {
@@ -258,7 +259,7 @@ impl EqualRuns<'_> {
         self.end = self.end.max(at + after);
         let (query, hit) = (at - before, hit - before);
         if self.found.len() == self.found.capacity() {
-            // Grows by less than a factor of two, unlike a vector.
+            // Grow by less than the factor of two that a vector would use.
             self.found.reserve_exact((self.found.len() / GROWTH).max(1 << 10));
         }
         self.found.push(Match { query, hit, len: before + after });
@@ -266,15 +267,15 @@ impl EqualRuns<'_> {
     }
 }
 
-/// The places of seeds in a text.
+/// All places of each seed in a text, as linked lists.
 struct SeedPlaces {
-    /// Those of each seed, by its number.
+    /// The first place and the count, by seed number.
     of_number: Vec<SeedOccurrences>,
-    /// The next place with the same seed, for each place of the text.
+    /// For each place, the next place with the same seed.
     next: Vec<u32>,
 }
 
-/// Places of a seed in a text.
+/// The occurrences of a seed in a text.
 #[derive(Clone, Copy)]
 struct SeedOccurrences {
     /// [`NONE`] if the text lacks the seed.
@@ -283,15 +284,15 @@ struct SeedOccurrences {
 }
 
 impl Default for SeedOccurrences {
-    /// Returns those of a seed that the text lacks.
+    /// Returns the value for a seed that the text lacks.
     fn default() -> SeedOccurrences {
         SeedOccurrences { first: NONE, count: 0 }
     }
 }
 
 impl SeedPlaces {
-    /// Notes the places of `seeds` seeds in a text, whose first `count` places have the seeds with
-    /// these numbers, or others.
+    /// Records the places of `seeds` seeds in the first `count` places of a text. `number` returns
+    /// the seed at a place, or `None` for an unknown seed.
     fn new(
         seeds: usize,
         count: usize,
@@ -300,7 +301,7 @@ impl SeedPlaces {
     ) -> Result<SeedPlaces> {
         let mut of_number = vec![SeedOccurrences::default(); seeds];
         let mut next = vec![NONE; count];
-        // The last ones first, so that the places of a seed ascend.
+        // Backwards, so that the places of a seed ascend.
         let mut end = count;
         while end > 0 {
             stop.check()?;
@@ -325,7 +326,7 @@ fn seeds<const LEN: usize>(tokens: &[u64]) -> impl ExactSizeIterator<Item = u64>
 /// Returns the hash of a run of `LEN` tokens.
 #[inline(always)]
 fn seed_of<const LEN: usize>(run: &[u64]) -> u64 {
-    // Tokens are hashes already; rotating each by a different number of bits makes their order
+    // Tokens are hashes already. Rotating each token by a different number of bits makes the order
     // count.
     let run: &[u64; LEN] = run.try_into().expect("a window has its length");
     (0..).zip(run).fold(0, |sum, (i, token)| sum ^ token.rotate_left(21 * i))

@@ -1,8 +1,8 @@
-//! Passages of few different words: scores, answer sheets, chords, tables of yes and no.
+//! Handles passages of few different words: scores, answer sheets, chords, tables of yes and no.
 //!
-//! Any two such texts have most words in common in whatever order, and many in the same order:
-//! words in common are no evidence for reuse here. Only text that was copied nearly whole, or in a
-//! run too long for chance, is reused.
+//! Any two such texts share most words, many even in the same order, so shared words are no
+//! evidence for reuse. Only text that was copied nearly whole, or in a run too long for chance, is
+//! reused.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -12,20 +12,20 @@ use super::{CopiedPassage, Side};
 use crate::hash::BuildKeyHasher;
 use crate::number::ln;
 
-/// Fewer different words than this times the root of their number are few (Guiraud 1954, "Les
-/// caracteres statistiques du vocabulaire"). Of 13,551 places of candidates of PAN 2013 five have
-/// fewer; half of those of 60 to 120 words have 6.4 times the root or more.
+/// Minimum number of different words, as a multiple of the root of the number of words (Guiraud
+/// 1954, "Les caracteres statistiques du vocabulaire"). Only five of 13,551 places of candidates of
+/// PAN 2013 have fewer, and half of the places of 60 to 120 words have 6.4 times the root or more.
 const DIFFERENT_MIN: f64 = 2.0;
 
-/// The expected number of passages as alike by chance, of all pairs of places of two texts, up to
-/// which a copy with few different words is one.
+/// Maximum expected number of equally similar passages by chance, among all pairs of places of two
+/// texts, for a copy with few different words.
 const CHANCE_MAX: f64 = 1e-6;
 
-/// The maximum distance in tokens of a number from an earlier one that lets it be expected.
+/// Maximum distance, in tokens, to an earlier number that a number may follow from.
 const EARLIER: usize = 32;
 
 impl Side<'_> {
-    /// Returns the word of a token: 0 for any number, because all numbers count as one word.
+    /// Returns the word of a token. Every number is 0, because all numbers count as one word.
     fn word(&self, at: usize) -> u64 {
         if self.has_letter(at) { self.tokens.hashes[at] } else { 0 }
     }
@@ -40,8 +40,8 @@ impl Side<'_> {
         })
     }
 
-    /// Returns the words of a place that do not follow from its other words: all but the numbers of
-    /// rows, years and steps of any other length, which other tables have too.
+    /// Returns the words of a place, without numbers that follow from earlier numbers: rows, years
+    /// and regular steps, which unrelated tables have too.
     fn unexpected_words(&self, place: &Range<usize>) -> Vec<u64> {
         let number = |at: usize| self.written(at).parse::<i128>().ok();
         let numbers: Vec<Option<i128>> = place.clone().map(number).collect();
@@ -51,8 +51,8 @@ impl Side<'_> {
     }
 }
 
-/// Returns whether the last of these numbers does not follow from those shortly before it: it is
-/// neither one more than one of them nor the next of a regular series.
+/// Returns whether the last number does not follow from the numbers shortly before: it is neither a
+/// previous number plus one, nor the next of a regular series.
 fn is_unexpected(numbers: &[Option<i128>]) -> bool {
     let Some((Some(last), before)) = numbers.split_last() else { return false };
     let number = |back: usize| before.len().checked_sub(back).and_then(|at| before[at]);
@@ -64,12 +64,14 @@ fn is_unexpected(numbers: &[Option<i128>]) -> bool {
     })
 }
 
-/// Returns whether a copied passage is no chance, though its places may have few different words.
+/// Returns whether a copied passage is more than chance, though its places may have few different
+/// words.
 ///
-/// Chance has the passage at as many places as there are, times the chance that all matched words
-/// are equal, times the number of ways to choose them among the words of either side (as Karlin and
-/// Altschul 1990 count runs, with gaps). The same holds for its longest run. Expected words are
-/// equal without a copy. Nothing is more alike than a whole text.
+/// The expected number by chance is the number of pairs of places, times the chance that all
+/// matched words are equal, times the number of ways to choose the matched words on each side (as
+/// Karlin and Altschul 1990 count runs, with gaps). The longest run is tested alone too.
+/// Predictable words do not count, because they are equal without a copy. A copy of a whole text
+/// always passes.
 pub fn is_evident(copied: &CopiedPassage, query: Side<'_>, document: Side<'_>) -> bool {
     let matched: usize = copied.matched.iter().map(Range::len).sum();
     let texts = [query, document].map(|side| side.tokens.hashes.len());
@@ -87,15 +89,15 @@ pub fn is_evident(copied: &CopiedPassage, query: Side<'_>, document: Side<'_>) -
     places + whole.min(run) <= ln(CHANCE_MAX)
 }
 
-/// Returns the logarithm of a bound of the number of ways to choose `chosen` of `all`.
+/// Returns the logarithm of an upper bound for the ways to choose `chosen` of `all`.
 fn ways(all: usize, chosen: usize) -> f64 {
     let share = (chosen.min(all) as f64 / all as f64).clamp(0.0, 1.0);
     let part = |share: f64| if share > 0.0 { -share * ln(share) } else { 0.0 };
     all as f64 * (part(share) + part(1.0 - share))
 }
 
-/// Returns the chance that two of these words, taken at random, are equal (Simpson 1949,
-/// "Measurement of diversity"); of words that are all different, that of one more of them.
+/// Returns the chance that two words taken at random are equal (Simpson 1949, "Measurement of
+/// diversity"), and at least the chance that one more word repeats a given word.
 fn repeat_rate(words: &[u64]) -> f64 {
     let pairs = |count: u64| count * count.saturating_sub(1);
     let equal: u64 = counts(words).values().map(|&count| pairs(u64::from(count))).sum();
@@ -264,7 +266,7 @@ mod tests {
                 let copy = kind(seed);
                 let (found, shares) = aligned(&copy, &copy);
                 assert_eq!((found.len(), shares), (1, [1.0; 2]), "{copy}");
-                // Every twentieth word is another.
+                // Every twentieth word is replaced.
                 let mut words: Vec<&str> = copy.split(' ').collect();
                 words.iter_mut().skip(9).step_by(20).for_each(|word| *word = "pear");
                 let (found, shares) = aligned(&words.join(" "), &copy);

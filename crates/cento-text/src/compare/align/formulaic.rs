@@ -1,4 +1,5 @@
-//! Texts that say nearly the same again and again: each clause of a copy is aligned with its own.
+//! Tests texts that repeat nearly the same clause: each clause of a copy must align with its
+//! original.
 
 use std::fmt::Write;
 use std::ops::Range;
@@ -27,13 +28,13 @@ fn passages(a: &str, b: &str) -> (Vec<Place>, [usize; 2]) {
     (found.passages.into_iter().map(place).collect(), tokens)
 }
 
-/// Checks that two texts of equally many words are one passage, where all but `changed` match.
+/// Checks that two texts of the same length make one passage, where all but `changed` words match.
 fn check_one_passage(a: &str, b: &str, changed: usize) {
     let (found, [len, _]) = passages(a, b);
     assert_eq!(found, [(0..len, 0..len, len - changed)], "{b}");
 }
 
-/// Returns a text with these changes, each in the line of a number counted from 0.
+/// Applies changes to a text. A change is the line from 0, the old words, and the new words.
 fn changed(text: &str, changes: &[(usize, &str, &str)]) -> String {
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
     for &(line, from, to) in changes {
@@ -43,7 +44,7 @@ fn changed(text: &str, changes: &[(usize, &str, &str)]) -> String {
     lines.join("\n")
 }
 
-/// Returns a will of a bequest a line.
+/// Returns a will with a bequest on each line.
 fn will(bequests: &[[&str; 4]]) -> String {
     let mut text = String::new();
     for [heir, name, pounds, months] in bequests {
@@ -96,7 +97,8 @@ fn psalm(verses: usize) -> String {
 
 #[test]
 fn each_bequest_of_a_copied_will_goes_to_its_own_heir() {
-    // The passage began in the second bequest, and the first one was that of the neighbor.
+    // Regression: the passage began in the second bequest, and the first bequest was the
+    // neighbor's.
     let text = will(&BEQUESTS);
     let letters = [
         (2, "bequeath", "bequeatb"),
@@ -117,8 +119,8 @@ fn the_first_verse_of_a_psalm_is_not_the_second() {
 
 #[test]
 fn verses_with_wrong_letters_are_those_of_the_same_number() {
-    // Of all alignments of letters only those of other verses have wrong letters enough to be a
-    // noisy passage, and that one was taken.
+    // Regression: only alignments with other verses had enough wrong letters for a noisy passage,
+    // and such an alignment was taken.
     let text = psalm(8);
     let misread = [
         (0, "endureth", "endvreth"),
@@ -137,7 +139,7 @@ fn verses_with_wrong_letters_are_those_of_the_same_number() {
 
 #[test]
 fn a_number_in_one_text_only_does_not_move_the_words_after_it() {
-    // The second passage of these, which was the only one, began with "and the earth" again.
+    // Regression: the only passage began with the second "and the earth".
     let numbered = "IN the beginning God created the Heaven, and the Earth. 2 And the earth was \
         without form, and void, and darkness was upon the face of the deep: and the Spirit of God \
         moved upon the face of the waters. 3 And God said, Let there be light: and there was \
@@ -151,13 +153,13 @@ proptest! {
     #[test]
     fn a_formulaic_copy_with_some_words_changed_is_one_passage_from_end_to_end(
         seed in 0u64..1 << 32,
-        // Runs that a text has more often than sixteen times are not looked up at each place.
+        // At most sixteen, because more frequent runs are not looked up at each place.
         clauses in 4u64..=16,
         (words, variable) in (10u64..30, 1u64..5),
         changed_of_100 in 0u64..100,
         is_letter in proptest::bool::ANY,
     ) {
-        // Each clause has frequent words and a few of its own.
+        // Each clause has frequent words and a few unique words.
         let (mut text, mut copy, mut changed) = (String::new(), String::new(), 0);
         let period = words / variable;
         for clause in 0..clauses {
@@ -165,7 +167,7 @@ proptest! {
                 let of = if at % period == period / 2 { clause + 1 } else { 0 };
                 let word = format!("{:06x}", mix64(of << 16 | at) >> 40);
                 write!(text, "{word} ").unwrap();
-                // At most one word in five is another one, and none at either end.
+                // At most one word in five is replaced, and no word at either end.
                 let is_end = clause == 0 && at < 5 || clause + 1 == clauses && at + 5 >= words;
                 let drawn = mix64(1 << 52 | seed << 16 | clause << 6 | at);
                 if is_end || at % 5 != 2 || drawn % 100 >= changed_of_100 {

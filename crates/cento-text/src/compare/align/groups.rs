@@ -1,12 +1,12 @@
-//! Groups of seeds that are close together in both texts.
+//! Groups seeds that are close together in both texts.
 //!
-//! Sorted by their place in one text, seeds are cut where the gap between neighbors is too large;
-//! the pieces are cut the same way in the other text, which may open gaps in the first, and so on
-//! until no gap is left. Sorting every piece anew after every cut is quadratic where each cut takes
-//! off only one seed: sentences laid out like a spiral. So the seeds of a group are linked in the
-//! order of either text, and all but the longest piece of a cut are taken out of it: a seed that is
-//! taken out is in a piece at most half as long as the group was, which happens to it log n times.
-//! A gap that opens is noted when the seed that filled it is taken out.
+//! Seeds sorted by place in one text are cut wherever the gap between neighbors is too large. Each
+//! piece is then cut the same way in the other text, which may open gaps in the first text, until
+//! no gap is left. Sorting every piece anew after every cut would take quadratic time if each cut
+//! takes off a single seed, as in sentences laid out like a spiral. So the seeds of a group are
+//! linked in the order of each text, and a cut takes out all pieces but the longest. A seed that is
+//! taken out lands in a piece at most half as long, which happens at most log n times. A gap is
+//! noted when the seed that filled it is taken out.
 
 use super::NONE;
 use crate::error::Result;
@@ -15,8 +15,8 @@ use crate::runtime::Steps;
 /// A sentence of the query and one of the document that are alike.
 pub type Seed = (u32, u32);
 
-/// Returns the seeds in groups, with at most `gap_max` sentences between neighbors, in both texts;
-/// returns no groups if grouping takes more steps than allowed.
+/// Returns groups of seeds with at most `gap_max` sentences between neighbors, in both texts.
+/// Returns no groups if grouping takes more steps than allowed.
 ///
 /// # Errors
 /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
@@ -48,7 +48,7 @@ pub fn groups_within(
     let mut open = vec![linked.group(0, all)];
     let mut done = Vec::new();
     while let Some(group) = open.pop() {
-        // The query's cuts come first.
+        // Gaps in the query are cut first.
         match (0..2).find(|&side| !group.gaps[side].is_empty()) {
             None => done.push(linked.walk(&group, 1).collect()),
             Some(side) => match linked.cut(group, side, steps)? {
@@ -64,32 +64,32 @@ fn sort_steps(count: usize) -> u64 {
     count as u64 * u64::from(count.ilog2() + 1)
 }
 
-/// The neighbors of a seed in a group, in the order of a text.
+/// The previous and the next seed of the group, in the order of a text.
 #[derive(Clone, Copy)]
 struct GroupLink {
     before: u32,
     after: u32,
 }
 
-/// Seeds, which belong to groups.
+/// All seeds, with links between the seeds of a group.
 struct GroupedSeeds {
     seeds: Vec<Seed>,
-    /// For either text.
+    /// Links in the order of the query, and of the document.
     links: [Vec<GroupLink>; 2],
-    /// The number of the group of each seed.
+    /// For each seed, the number of its group.
     group_of: Vec<u32>,
     groups: u32,
     /// The maximum distance of neighbors, in each text.
     distances_max: [u32; 2],
 }
 
-/// Some of the seeds.
+/// A group, as the heads of its linked lists.
 struct SeedGroup {
     number: u32,
-    /// The first in the order of either text.
+    /// The first seed in the order of the query, and of the document.
     first: [u32; 2],
-    /// The seeds that precede too large a gap, in either text; some twice, some that have been
-    /// taken out.
+    /// Seeds before a gap that is too large, in each text. A seed may be listed twice, or be taken
+    /// out already.
     gaps: [Vec<u32>; 2],
 }
 
@@ -135,8 +135,8 @@ impl GroupedSeeds {
         std::iter::successors(Some(first).filter(some), move |seed| after(seed).filter(some))
     }
 
-    /// Returns the pieces of a group that is cut at all its gaps in a text, in the order of the
-    /// text; `None` if that takes too many steps.
+    /// Cuts a group at all its gaps in a text and returns the pieces in the order of the text, or
+    /// `None` if that takes too many steps.
     fn cut(
         &mut self,
         group: SeedGroup,
@@ -157,7 +157,7 @@ impl GroupedSeeds {
         let mut pieces = Vec::with_capacity(starts.len());
         for (i, start) in starts.into_iter().enumerate() {
             if i == longest {
-                // The longest piece stays in place, without the others.
+                // The longest piece stays linked, and only the shorter pieces are taken out.
                 pieces.push(None);
                 first[side] = start;
                 continue;
@@ -185,8 +185,8 @@ impl GroupedSeeds {
         Ok(Some(pieces.into_iter().filter_map(|piece| piece.or_else(|| rest.take())).collect()))
     }
 
-    /// Returns the longest of several pieces, by where each begins. All are walked in parallel, so
-    /// that it takes at most twice as many steps as the others have seeds.
+    /// Returns the index of the longest piece, given the start of each piece. Walking all pieces in
+    /// parallel takes at most twice as many steps as the shorter pieces have seeds.
     fn longest(&self, starts: &[u32], side: usize) -> usize {
         let mut open: Vec<(usize, u32)> = starts.iter().copied().enumerate().collect();
         let mut last = 0;
@@ -200,7 +200,7 @@ impl GroupedSeeds {
         open.first().map_or(last, |&(piece, _)| piece)
     }
 
-    /// Takes a seed out of its group's order of a text; a gap that opens is noted.
+    /// Takes a seed out of its group's order of a text, and notes a gap that opens.
     fn take_out(&mut self, seed: u32, side: usize, first: &mut u32, gaps: &mut Vec<u32>) {
         let GroupLink { before, after } = self.links[side][seed as usize];
         match before {
@@ -251,8 +251,8 @@ mod tests {
         (groups, steps.taken())
     }
 
-    /// Returns seeds that every cut takes off one by one, in alternating texts: each is held in one
-    /// text by a seed that, once the next one has gone, no seed holds in the other.
+    /// Returns seeds in a spiral, where cuts take off one seed at a time, in alternating texts:
+    /// once a seed is gone, nothing holds the next seed in the opposite text.
     fn spiral(count: u32, gap_max: usize) -> Vec<Seed> {
         let far = gap_max as u32 + 1;
         (0..count).map(|i| ((i ^ 1) * far, ((i + 1) ^ 1) * far)).collect()

@@ -1,21 +1,21 @@
-//! A filter for hashes that are certainly not in a set.
+//! Filters out hashes that are certainly not in a set.
 //!
-//! Most of the words and runs of a document are not in the query. The filter detects this without a
-//! search in a table, which costs ten times as much.
+//! Most words and runs of a document are not in the query. The filter detects this ten times as
+//! fast as a look-up in a table.
 
 use crate::error::Result;
 use crate::runtime::Stop;
 
-/// A set of hashes, which also accepts a few others.
+/// A set of hashes that also accepts a few absent hashes.
 pub struct HashFilter {
     bits: Vec<u64>,
 }
 
 impl HashFilter {
-    /// The minimum number of bits for each hash: at most about one in sixteen of the others passes.
+    /// Minimum bits for each hash, so that at most about one in sixteen absent hashes passes.
     const BITS_A_HASH: usize = 16;
 
-    /// Builds the filter of these hashes, whose bits must all be equally random.
+    /// Builds a filter of `hashes`. Their bits must all be equally random.
     ///
     /// # Errors
     /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.

@@ -1,4 +1,5 @@
-//! Texts designed to take long: they are aligned in bounded steps, or cut, and stopped.
+//! Tests texts designed to take long: aligning must take bounded steps or be cut, and must react to
+//! a stop.
 
 use std::fmt::Write;
 
@@ -28,7 +29,7 @@ impl HostileText {
     }
 }
 
-/// A sentence of nine words that no other has.
+/// Makes a sentence of nine unique words.
 fn sentence(number: u64, out: &mut String) {
     for word in 0..9 {
         write!(out, "w{:x} ", mix64(number * 16 + word) >> 40).unwrap();
@@ -36,8 +37,8 @@ fn sentence(number: u64, out: &mut String) {
     out.push_str("end. ");
 }
 
-/// Returns sentences that both texts have, ordered so that every cut takes one off their groups,
-/// with four between them that only one text has.
+/// Returns two texts with common sentences, ordered so that every cut takes a single sentence off a
+/// group, and with four unique sentences between.
 fn spiral(count: u64) -> [HostileText; 2] {
     let orders: [fn(u64) -> u64; 2] = [|place| place ^ 1, |place| (place + 1) ^ 1];
     let mut side = 0;
@@ -47,7 +48,7 @@ fn spiral(count: u64) -> [HostileText; 2] {
         places.sort_by_key(|&number| order(number));
         let mut text = String::new();
         for number in places {
-            // The text is rewritten so that it has no runs of words: every other word differs.
+            // Every other word differs, so that the texts share no runs of words.
             let mut shared = String::new();
             sentence(number, &mut shared);
             for (at, word) in shared.split_whitespace().enumerate() {
@@ -67,7 +68,7 @@ fn spiral(count: u64) -> [HostileText; 2] {
     })
 }
 
-/// Words of one letter.
+/// Makes a text of one-letter words.
 fn letters(count: u64, seed: u64) -> HostileText {
     let letter = |i| char::from(b'a' + (mix64(seed << 40 | i) % 26) as u8);
     HostileText::new((0..count).flat_map(|i| [letter(i), ' ']).collect())
@@ -84,9 +85,9 @@ fn shuffled(count: u64) -> [HostileText; 2] {
     })
 }
 
-/// Returns a text whose sentences each sum up one sentence of the other text, which has thirty more
-/// between them: all form one summary, and so does each stretch from one fifth sentence to the
-/// next.
+/// Returns a text whose sentences each sum up one sentence of the other text, with thirty unique
+/// sentences between. All sentences form one summary, and so does each stretch from one fifth
+/// sentence to the next.
 fn summary(count: u64) -> [HostileText; 2] {
     let (mut short, mut long) = (String::new(), String::new());
     for number in 0..count {
@@ -104,8 +105,8 @@ fn summary(count: u64) -> [HostileText; 2] {
     [HostileText::new(short), HostileText::new(long)]
 }
 
-/// Returns summaries within each other: each sentence is like one that is far from that of the
-/// next.
+/// Returns nested summaries: each sentence resembles a sentence far from the match of the next
+/// sentence.
 fn summaries_within_summaries(count: u64) -> [HostileText; 2] {
     let [_, long] = summary(count);
     let mut short = String::new();
@@ -115,8 +116,8 @@ fn summaries_within_summaries(count: u64) -> [HostileText; 2] {
     [HostileText::new(short), long]
 }
 
-/// Returns a text with this many summaries of eight sentences, each of other 32 sentences of the
-/// other text, with sentences between them that only it has.
+/// Returns a text with this many summaries of eight sentences, each of 32 different sentences of
+/// the other text, with unique sentences between.
 fn many_summaries(count: u64) -> [HostileText; 2] {
     let (mut short, mut long) = (String::new(), String::new());
     let word = |number: u64, out: &mut String| {
@@ -128,7 +129,7 @@ fn many_summaries(count: u64) -> [HostileText; 2] {
             if at % 8 == 7 {
                 short.push_str(". ");
             }
-            // Two words in a row are in a sentence of ten.
+            // Two words in a row share a sentence of ten.
             word(number << 8 | at, &mut long);
             if at % 2 == 1 {
                 (0..8).for_each(|i| word(1 << 50 | number << 16 | at << 8 | i, &mut long));
@@ -142,7 +143,7 @@ fn many_summaries(count: u64) -> [HostileText; 2] {
 
 #[test]
 fn many_summaries_in_one_text_are_found_in_proportion_to_its_length() {
-    // Each was compared with the whole text around it.
+    // Regression: each summary was compared with the whole text around it.
     let steps = [50u64, 400].map(|count| {
         let (steps, alignment) = steps_of(&many_summaries(count));
         assert!(alignment.is_complete);
@@ -160,9 +161,9 @@ fn repeated(count: usize) -> HostileText {
     HostileText::new(one.repeat(count))
 }
 
-/// Returns a text of this many three-word sentences over a vocabulary of sixty words, and one of
-/// 1,200 such sentences where each word occurs in exactly sixty, the most that still bring up
-/// pairs. A sentence of the first is like some 180 of the second.
+/// Returns a text of this many three-word sentences over a vocabulary of sixty words, and a text of
+/// 1,200 such sentences where each word occurs in exactly sixty sentences, the most that still
+/// bring up pairs. A sentence of the first text resembles some 180 sentences of the second.
 fn alike_sentences(sentences: u64) -> [HostileText; 2] {
     let text = |words: &mut dyn Iterator<Item = [u64; 3]>| {
         let sentence = |[a, b, c]: [u64; 3]| format!("w{} w{} w{}. ", a % 60, b % 60, c % 60);
@@ -175,7 +176,7 @@ fn alike_sentences(sentences: u64) -> [HostileText; 2] {
     ]
 }
 
-/// Returns words of two letters of the alphabet, and the same with every ninth letter changed.
+/// Returns words of two letters, and a copy with every ninth letter changed.
 fn words_of_two_letters(count: u64) -> [HostileText; 2] {
     [0, 1].map(|side| {
         let word = |number: u64| {
@@ -189,14 +190,14 @@ fn words_of_two_letters(count: u64) -> [HostileText; 2] {
     })
 }
 
-/// Returns a text, and the same with wrong letters.
+/// Returns a text, and a copy with wrong letters.
 fn noisy(words: u64) -> [HostileText; 2] {
     let own = text(1, words);
     let misread = misread(&own, 15, 1);
     [HostileText::new(own), HostileText::new(misread)]
 }
 
-/// Returns the pairs, with their names.
+/// Returns all hostile pairs of texts by name.
 fn pairs(size: usize) -> Vec<(&'static str, [HostileText; 2])> {
     let count = size as u64;
     vec![
@@ -218,7 +219,8 @@ fn pairs(size: usize) -> Vec<(&'static str, [HostileText; 2])> {
 
 #[test]
 fn no_more_alike_sentences_are_paired_than_there_is_memory_for() {
-    // Pairs of a query of 100,000 tokens took 200 MB, which a search did not charge to its budget.
+    // Regression: pairs of a query of 100,000 tokens took 200 MB, which a search did not charge to
+    // its budget.
     let texts = alike_sentences(1 << 10);
     let (steps, alignment) = steps_of(&texts);
     let [query, document] = texts.each_ref().map(|text| text.tokens.hashes.len());
@@ -258,7 +260,7 @@ fn pairs_of_alike_sentences_end_at_the_sentence_that_reaches_the_bound() {
     }
 }
 
-/// The alignment of two texts within a number of steps.
+/// Aligns two texts within a number of steps.
 fn aligned([a, b]: &[HostileText; 2], steps: &mut Steps<'_>) -> Result<Alignment> {
     let prepared = Prepared::new(a.side(), Genre::Prose, steps.stop())?;
     align_within((a.side(), &prepared), b.side(), steps)
@@ -272,7 +274,7 @@ fn steps_of(texts: &[HostileText; 2]) -> (u64, Alignment) {
 
 #[test]
 fn hostile_texts_take_steps_in_proportion_to_their_length() {
-    // A spiral of 5 MB kept a processor busy for four minutes.
+    // Regression: a spiral of 5 MB kept a processor busy for four minutes.
     for (name, texts) in pairs(1 << 16) {
         let tokens: usize = texts.iter().map(|text| text.tokens.hashes.len()).sum();
         let (steps, alignment) = steps_of(&texts);
@@ -312,7 +314,7 @@ fn an_alignment_that_is_cut_says_so_and_is_always_the_same() {
 
 #[test]
 fn preparing_a_query_is_stopped_while_its_seeds_are_numbered() {
-    // Only the search for sentences checked the flag.
+    // Regression: only the search for sentences checked the flag.
     for (name, texts) in pairs(1 << 16) {
         let query = texts[0].side();
         let flag = After::looks(u64::MAX);

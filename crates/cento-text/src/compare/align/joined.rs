@@ -1,7 +1,7 @@
-//! Passages whose words were joined, or cut into letters.
+//! Makes passages of words that were joined, or cut into letters.
 //!
-//! Their letters are those of the other text, and their words are not, so the letters decide how
-//! similar the sides are, and which words of the query are matched.
+//! The letters are equal in both texts, but the words are not. So the letters decide how similar
+//! the sides are, and which words of the query are matched.
 
 use std::ops::Range;
 
@@ -12,16 +12,16 @@ use crate::text::{Letters, Span};
 
 /// A text as letters, and as tokens.
 pub struct LetteredText<'a> {
-    /// The letters.
+    /// The letters of the text that are aligned.
     pub letters: &'a Letters,
-    /// The tokens.
+    /// The hashes of all tokens.
     pub tokens: &'a [u64],
-    /// The letters that begin a word.
+    /// Marks the letters that begin a word.
     pub word_starts: WordStarts,
 }
 
 impl<'a> LetteredText<'a> {
-    /// Creates it from a text and its letters.
+    /// Combines a text with its letters.
     pub fn new(side: Side<'a>, letters: &'a Letters) -> LetteredText<'a> {
         let word_starts = WordStarts::new(letters, &side.tokens.spans);
         LetteredText { letters, tokens: &side.tokens.hashes, word_starts }
@@ -34,7 +34,7 @@ impl<'a> LetteredText<'a> {
 pub struct WordStarts(Vec<u64>);
 
 impl WordStarts {
-    /// Notes where the words of a text begin; `letters` are those of its tokens.
+    /// Finds where words begin. `letters` must come from the tokens with these `spans`.
     pub fn new(letters: &Letters, spans: &[Span]) -> WordStarts {
         let mut bits = vec![0u64; letters.codes.len() / 64 + 2];
         let mut end = 0;
@@ -58,9 +58,8 @@ impl WordStarts {
     }
 }
 
-/// Returns the passage of an alignment with this score of words that were joined or cut. As many of
-/// its letters are equal as its similarity says, and its matched words are those that have
-/// half of their letters in the other text, or more.
+/// Makes a passage of an alignment of joined or cut words. The similarity is the share of equal
+/// letters. A word is matched if at least half of its letters are in the other text.
 pub fn joined(
     (pairs, score): (&[Pair], u32),
     (query, in_query): (&LetteredText<'_>, Range<usize>),
@@ -89,7 +88,7 @@ pub fn joined(
     is_passage.then_some(AlignedPassage { similarity, by_letters: true, ..passage })
 }
 
-/// Returns the tokens of a place, most of whose letters are among these, which ascend.
+/// Returns the tokens with at least half of their letters in `equal`, which must ascend.
 fn matched_in(
     letters: &Letters,
     tokens: &Range<usize>,
@@ -103,7 +102,7 @@ fn matched_in(
         while equal.next_if(|&letter| (letter as usize) < its.end).is_some() {
             count += 1;
         }
-        // A pair of ideographs has no letter of its own after another that has the same.
+        // A pair of ideographs adds no letter after a pair with the same ideograph.
         let goes_on = || matched.last().is_some_and(|last| last.end == token);
         if 2 * count >= its.len() && (count > 0 || goes_on()) {
             add(&mut matched, token);
@@ -169,7 +168,8 @@ mod tests {
 
     #[test]
     fn text_whose_spaces_are_lost_is_a_passage() {
-        // The same letters had a resemblance of 1, no passage, and an originality of 1.
+        // Regression: the same letters had a resemblance of 1, but no passage, and an originality
+        // of 1.
         for seed in 0..4 {
             let own = text(seed, 300);
             for share in [50, 60, 80, 100] {

@@ -1,7 +1,7 @@
-//! Short runs of letters that two texts have in common.
+//! Finds short runs of letters that two texts share.
 //!
-//! Two that follow each other at about the same distance in both texts may be in a passage (the
-//! two hits of Altschul et al. 1997, page 3391).
+//! Two runs that follow each other at about the same distance in both texts may be in a passage
+//! (the two hits of Altschul et al. 1997, page 3391).
 
 use super::hash_filter::HashFilter;
 use super::places::Places;
@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::hash::mix64;
 use crate::runtime::Stop;
 
-/// Returns the hash of letters and of one more after them: a polynomial over the letters.
+/// Extends the hash of letters by a letter: a polynomial over the letters.
 fn with_letter(hash: u64, letter: u16) -> u64 {
     hash.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(letter.into())
 }
@@ -23,8 +23,8 @@ pub struct LetterRuns {
 }
 
 impl LetterRuns {
-    /// Returns the number of letters of a run, by that of the text: in a longer text
-    /// more are there by chance.
+    /// Returns the number of letters of a run for a text with this many letters. Runs are longer in
+    /// a longer text, where chance makes more of them.
     fn len_for(letters: usize) -> usize {
         match letters {
             0..=0x4000 => 6,
@@ -60,8 +60,8 @@ impl LetterRuns {
         self.known.may_have(hash)
     }
 
-    /// Fills `places` with those of a run in the query, the last first; with none if they are too
-    /// many. Returns the number of places compared.
+    /// Fills `places` with the places of a run in the query, the last place first, or leaves it
+    /// empty if there are too many. Returns the number of places compared.
     pub fn places(&self, query: &[u16], (run, hash): (&[u16], u64), places: &mut Vec<u32>) -> u64 {
         self.places.find(hash, |at| query[at..].starts_with(run), places)
     }
@@ -131,7 +131,7 @@ mod tests {
                 let same: Vec<u32> = same.collect();
                 runs.places(&query, (run, hash), &mut places);
                 places.reverse();
-                // Of more, some or none are found.
+                // With more places, only some or no places are found.
                 if same.len() <= 2 {
                     prop_assert_eq!(&places, &same);
                 }

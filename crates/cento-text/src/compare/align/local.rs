@@ -1,15 +1,15 @@
-//! The local alignment of letters around a place that two texts have in common.
+//! Aligns letters around a place that two texts share.
 //!
 //! Gapped extension with an X-drop, as in Altschul et al. 1997 ("Gapped BLAST and PSI-BLAST", page
-//! 3392): from a pair of equal letters the alignment grows in both directions, and cells of the
-//! dynamic programme whose score is far below the best are given up. Two texts that merely use the
-//! same alphabet agree in fewer than half of their letters however they are aligned, so that their
-//! scores fall and the extension ends soon.
+//! 3392): an alignment grows in both directions from a pair of equal letters, and gives up cells of
+//! the dynamic program whose score is far below the best. Two texts that merely use the same
+//! alphabet agree in fewer than half of their letters, whatever the alignment, so their scores fall
+//! and the extension ends soon.
 //!
 //! The cells of an antidiagonal do not depend on each other, so the compiler computes several at
 //! once (Zhang, Schwartz, Wagner and Miller 2000, "A greedy algorithm for aligning DNA sequences",
-//! figure 2, order the cells like this). Row by row, each cell waits for its neighbor: 8 times as
-//! long.
+//! figure 2, order the cells like this). Row by row, each cell would wait for its neighbor, which
+//! takes 8 times as long.
 
 use std::ops::Range;
 
@@ -17,38 +17,39 @@ use super::COMPARED_A_STEP;
 use crate::error::Result;
 use crate::runtime::Steps;
 
-/// A cell is given up if its score is this much below the best: a stretch of as many wrong letters
-/// ends an alignment. A third of it serves for a trial, which takes a tenth of the time, and half
-/// of it is the score that a trial must have for the alignment to go on. Bounds work.
+/// A cell is given up if its score is this much below the best, so a stretch of as many wrong
+/// letters ends an alignment. A trial uses a third of the drop and takes a tenth of the time. The
+/// alignment goes on only if the trial scores half of the drop. Bounds work.
 pub const DROP: i16 = 32;
 
 /// The maximum number of letters of the query that are aligned in one direction, which bounds the
 /// memory and lets scores fit into 16 bits.
 const ROWS_MAX: usize = 1 << 14;
 
-/// The score of a cell that is given up, and of none: so low that adding to it changes nothing.
+/// The score of a cell that was given up or never existed, so low that adding to it changes
+/// nothing.
 const GIVEN_UP: i16 = i16::MIN / 2;
 
-/// Two letters that are the same: their places in the query and in the document.
+/// The places of two equal letters, in the query and in the document.
 pub type Pair = (u32, u32);
 
-/// Aligns letters; the buffers serve one alignment after the other.
+/// Aligns letters, and keeps its buffers for the next alignment.
 #[derive(Default)]
 pub struct Aligner {
     /// A filler, and the letters of the query in the direction of the extension.
     query: Vec<u16>,
-    /// The letters of the document, the last first, and a filler: the letters that meet in the
-    /// cells of an antidiagonal are in ascending order in both.
+    /// The letters of the document, the last letter first, and a filler. In this order the letters
+    /// that meet in the cells of an antidiagonal ascend in both buffers.
     document: Vec<u16>,
-    /// The scores of an antidiagonal, of the one before and of the one before that. The score of a
-    /// cell is at the number of its letters of the query and one more.
+    /// Scores of an antidiagonal and of the two antidiagonals before it. The index of a cell is the
+    /// number of its letters of the query, plus one.
     scores: [Vec<i16>; 3],
-    /// How each cell was reached.
+    /// The move to each cell, to trace the alignment back.
     moves: Vec<Move>,
     antidiagonals: Vec<Antidiagonal>,
 }
 
-/// How a cell was reached.
+/// The preceding cell on the best path to a cell.
 #[derive(Clone, Copy)]
 #[repr(u8)]
 enum Move {
@@ -60,17 +61,17 @@ enum Move {
     Document,
 }
 
-/// The cells with the same number of letters of both texts together.
+/// The computed cells of an antidiagonal: the letters of both texts add up to the same number.
 #[derive(Clone, Copy)]
 struct Antidiagonal {
     /// The number of letters of the query of the first cell.
     first: usize,
-    /// Where its moves begin.
+    /// The index in `moves` of the first cell.
     at: usize,
 }
 
 impl Aligner {
-    /// Returns the best alignment that has the two letters at `start`, with its score; `None` if
+    /// Returns the best alignment through the two letters at `start`, with its score, or `None` if
     /// that takes too many steps.
     ///
     /// # Errors
@@ -113,9 +114,9 @@ impl Aligner {
         Ok(Some((back.score + on.score) as u32))
     }
 
-    /// Returns the best alignment of beginnings of both, or of ends, if it goes `BACK`. Of equal
-    /// scores the one with fewer letters counts; `None` if it takes too many steps. Unless it is
-    /// `TRACED`, only its score is known, and its moves are not.
+    /// Returns the best alignment of beginnings of both texts, or of ends if it goes `BACK`, or
+    /// `None` if that takes too many steps. With equal scores, fewer letters win. The moves are
+    /// recorded only if `TRACED`.
     fn extend<const BACK: bool, const TRACED: bool>(
         &mut self,
         (query, document): (&[u16], &[u16]),
@@ -207,7 +208,7 @@ impl Aligner {
         let [now, before, both_before] = &mut self.scores;
         std::mem::swap(before, both_before);
         std::mem::swap(now, before);
-        // The cells beside these were not computed, and are given up.
+        // Neighboring cells that were not computed count as given up.
         now[cells.start] = GIVEN_UP;
         now[cells.end + 1] = GIVEN_UP;
         let (count, at) = (cells.len(), self.moves.len());
@@ -224,7 +225,7 @@ impl Aligner {
         let now = &mut now[cells.start + 1..][..count];
         let mut most = GIVEN_UP;
         for at in 0..count {
-            // Letters that are not the same, and a letter alone, cost what two equal ones score.
+            // A mismatch or an unpaired letter costs as much as two equal letters score.
             let same = if query[at] == document[at] { 1 } else { -1 };
             let both = diagonal[at] + same;
             let one = up[at].max(left[at]) - 1;
@@ -256,7 +257,7 @@ impl Aligner {
     }
 }
 
-/// The best alignment of beginnings of two texts.
+/// The end of the best alignment of beginnings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Extension {
     score: i32,
@@ -271,8 +272,8 @@ struct LetterEnds {
 }
 
 impl LetterEnds {
-    /// Returns the cells with `sum` letters of both texts that can be reached from those that were
-    /// kept of the antidiagonal before, and of the one before that. The range may be empty.
+    /// Returns the cells with `sum` letters that can be reached from the kept cells of the two
+    /// antidiagonals before. The range may be empty.
     #[inline]
     fn cells(&self, sum: usize, [before, both_before]: [&Range<usize>; 2]) -> Range<usize> {
         // An empty range is reached from nowhere.
@@ -296,7 +297,7 @@ mod tests {
     use crate::runtime::stop::testing::After;
     use proptest::prelude::*;
 
-    /// Follows the definition: the best score of all beginnings of both.
+    /// Computes the best score of all beginnings by definition.
     fn naive(a: &[u16], b: &[u16]) -> i32 {
         let mut scores = vec![vec![0; b.len() + 1]; a.len() + 1];
         let mut best = 0;
@@ -344,7 +345,7 @@ mod tests {
             prop_assert_eq!(trial.score, on.score);
             let back = aligner.extend::<true, true>((&a, &b), drop, steps).unwrap().unwrap();
             prop_assert_eq!(back.score, naive(&reversed(&a), &reversed(&b)));
-            // With a smaller drop less may be found, and never more.
+            // A smaller drop may find less, but never more.
             let less = aligner.extend::<false, true>((&a, &b), 2, steps).unwrap().unwrap();
             prop_assert!(less.score <= on.score);
         }
@@ -353,7 +354,7 @@ mod tests {
         fn an_alignment_has_pairs_of_letters_that_are_the_same_in_order(
             a in letters(), b in letters(), before in letters(), after in letters(),
         ) {
-            // Both have 20 letters in common.
+            // The two texts share 20 letters.
             let common: Vec<u16> = (10..30).collect();
             let q = [&a[..], &common, &after].concat();
             let d = [&b[..], &common, &before].concat();
@@ -403,7 +404,7 @@ mod tests {
         let mut steps = Steps::unbounded(flag.stop());
         let stopped = Aligner::default().around(sides, (0, 0), &mut pairs, &mut steps);
         assert!(matches!(stopped, Err(Error::Cancelled)));
-        // The memory is that of some letters, however many are the same.
+        // The memory has a fixed bound, however many letters are equal.
         let (score, pairs) = around(&text, &text, (0, 0));
         assert_eq!((score as usize, pairs.len()), (ROWS_MAX, ROWS_MAX));
     }

@@ -1,33 +1,33 @@
-//! The passages that two texts have in common, and their exact ranges.
+//! Finds the passages that two texts share, with exact ranges.
 //!
-//! The input is two texts, as tokens; the output is passages, as ranges of tokens of both. Prose
-//! has four finders, in this order of precedence:
+//! The input is the tokens of two texts, and the output is passages, as ranges of tokens in both
+//! texts. Prose has four finders, in this order of precedence:
 //!
-//! 1. `copied`: text with few edits or none: runs of equal tokens, chained where the gaps between
+//! 1. `copied`: text with few edits or none. Runs of equal tokens are chained if the gaps between
 //!    them are bounded (Sun et al. 2013, section 5, with finer seeds than an index holds).
-//! 2. `noisy`: text with wrong letters in its words, or words joined or cut, where hardly a run of
-//!    words is left, but runs of letters are.
-//! 3. `rewritten`: text that was rewritten so thoroughly that hardly any run is left: sentences
-//!    that share rare words, clustered.
-//! 4. `summarized`: a short text that sums up a long one, by words that crowd in it.
+//! 2. `noisy`: text with wrong letters, or with words joined or cut. Hardly a run of words is left,
+//!    so runs of letters are aligned.
+//! 3. `rewritten`: text rewritten so thoroughly that hardly any run is left. Sentences that share
+//!    rare words are clustered.
+//! 4. `summarized`: a short text that sums up a long text. The words of the summary crowd in one
+//!    place of the long text.
 //!
-//! Of two passages that share more than half of their places in the longer text, that of the
-//! earlier finder is reported, because its ends are more exact. But each finder sees larger and
-//! vaguer places than those before it: a copied passage that is mostly inside another one is a part
-//! of that one, and so is a rewritten passage inside a summary. It comes last of all, in case the
-//! passage around it is refused. A rewritten passage that has nothing in common but copied passages
-//! is refused. `chosen` is this rule.
+//! If two passages share more than half of their places in the longer text, the earlier finder
+//! wins, because its ends are more exact. But a later finder sees larger and vaguer places. So a
+//! copied passage mostly inside another passage is a part of it, and so is a rewritten passage
+//! inside a summary. Such a part comes last, in case the passage around it is refused. A rewritten
+//! passage that shares only copied passages is refused. `chosen` implements this rule.
 //!
-//! Each constant of this module is measured by `cento-research ablation`, or bounds work or memory:
-//! research/RESULTS.md has a row for each.
+//! `cento-research ablation` measures each constant of this module, unless the constant bounds work
+//! or memory. research/RESULTS.md has a row for each constant.
 //!
-//! Any two programs in one language have most words in common, so programs have no such passages:
-//! theirs are the runs of equal tokens that `tiles` finds, and nothing else.
+//! Programs use only `tiles`, which finds runs of equal tokens: two programs in one language share
+//! most of their words, so shared words prove nothing.
 //!
-//! Two texts have the same passages whichever of them is the query: inside this module the longer
-//! one is (`order`).
+//! The passages do not depend on which text is the query, because inside this module the longer
+//! text always is (`order`).
 //!
-//! This module knows neither indexes nor fingerprints; `chain` alone also serves where no text is
+//! This module knows neither indexes nor fingerprints. Only `chain` also serves where no text is
 //! kept.
 
 mod adjoining;
@@ -92,30 +92,31 @@ pub(crate) use spacing::words_by_letters;
 pub(crate) use tiles::TILE_TOKENS_MIN;
 use vocabulary::KnownWords;
 
-/// Two ranges of tokens that are one passage.
+/// A range of tokens in the query and the range in the document that corresponds to it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AlignedPassage {
     /// The tokens of the query.
     pub query: Range<usize>,
     /// The tokens of the document.
     pub hit: Range<usize>,
-    /// The tokens that both ranges have, however ordered, as a share of their mean length: 1 if
-    /// nothing was changed. A word with a wrong letter is another one. Where words were joined or
-    /// cut, and no other passage adjoins, it is the share of letters that both have in order.
+    /// Tokens common to the two ranges, in any order, as a share of their mean length: 1 if nothing
+    /// was changed. A word with a wrong letter counts as a different word. Where words were joined
+    /// or cut, and no other passage adjoins, this is the share of letters in common, in order.
     pub similarity: f64,
-    /// The tokens of the query that this place of the document has too, ascending and disjoint.
-    /// Of a copied passage, with or without wrong letters, they are in the same order there, except
-    /// runs that either text repeats; words that are only nearly equal are not matched. Of a
-    /// rewritten passage or a summary they are the runs copied within it, and otherwise the tokens
-    /// of both, each as often as both have it.
+    /// Tokens of `query` that also occur in `hit`, ascending and disjoint. In a copied passage,
+    /// with or without wrong letters, they have the same order in the document, except runs that
+    /// either text repeats. Nearly equal words are not matched. In a rewritten passage or a
+    /// summary, these are the runs copied within the passage, and the common tokens outside the
+    /// runs, as often as both texts have each token.
     pub matched: Vec<Range<usize>>,
-    /// The tokens of the document that this place of the query has too, as `matched`.
+    /// Tokens of `hit` that also occur in `query`, by the rules of `matched`.
     pub matched_in_hit: Vec<Range<usize>>,
-    /// Whether letters were aligned, because many words have wrong ones, or were joined or cut.
+    /// Whether letters were aligned instead of words, because many words have wrong letters, or
+    /// were joined or cut.
     pub by_letters: bool,
 }
 
-/// The kind of a text. It decides how passages are found.
+/// The kind of a text, which decides how to find passages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Genre {
     /// Sentences: a passage may be edited, rewritten or summed up.
@@ -132,60 +133,64 @@ impl Genre {
     }
 }
 
-/// Shorter passages are chance: the default scheme guarantees to find 14 tokens in a row. The least
-/// number of words, too, where tokens are letters of scripts without spaces.
+/// The minimum length of a passage, because shorter matches are chance. The default scheme
+/// guarantees to find 14 tokens in a row. Where tokens are letters of scripts without spaces, a
+/// passage also needs this many words.
 pub const PASSAGE_TOKENS_MIN: usize = 12;
 
-/// A copied passage of at least this many tokens is not searched further.
+/// Later finders do not search inside a copied passage of at least this many tokens.
 const COPIED_TOKENS_MIN: usize = 40;
 
-/// A single pair of sentences is chance, unless it is at least this similar.
+/// The minimum similarity of a passage of a single pair of sentences. Less similar pairs are
+/// chance.
 const SIMILARITY_OF_ONE_MIN: f64 = 0.6;
 
-/// The number of look-ups whose steps are taken together: each takes less time than a check.
+/// Number of look-ups whose steps are taken together, because checking the steps takes longer than
+/// a look-up.
 const LOOKUPS_AT_ONCE: usize = 1 << 10;
 
-/// The number of steps of a look-up in a map too large for a cache. To find or take a range among
-/// [`CoveredRanges`] takes as long as two: a range that is looked up contains few others, because
-/// those are about as long as their match in it, or longer.
+/// Steps of one look-up in a map too large for a cache. Finding or taking a range among
+/// [`CoveredRanges`] takes as long as two look-ups: the range contains few stored ranges, because
+/// their length is about that of the match in the range, or more.
 const LOOKUP_STEPS: u64 = 8;
 
-/// The number of tokens, or of cells of an alignment of letters, that are compared in the time of a
-/// step.
+/// Tokens, or cells of an alignment of letters, that are compared in the time of one step.
 const COMPARED_A_STEP: usize = 4;
 
-/// No place, match, sentence, or word: their numbers are less.
+/// Stands for a missing place, match, sentence or word, because every valid number is less.
 const NONE: u32 = u32::MAX;
 
-/// The passages that two texts have in common.
+/// The shared passages of two texts, and whether the search for them was complete.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Alignment {
     /// The passages, in the order of the query.
     pub passages: Vec<AlignedPassage>,
-    /// Whether these are all: if not, the search would have exceeded its steps, or its pairs of
-    /// alike sentences. The same texts have the same result on every machine.
+    /// Whether `passages` is complete. If not, the search reached its limit of steps or of pairs of
+    /// alike sentences. The limits count work, not time, so the result is the same on every
+    /// machine.
     pub is_complete: bool,
-    /// The steps of the stage that took most, which is the bounded figure.
+    /// Steps of the longest stage, because the limit applies to each stage.
     pub steps: u64,
 }
 
-/// Each stage of an alignment (copied passages; pairs of sentences; groups of them that are
-/// summaries, and groups that were rewritten; nearly equal words, and letters; how alike the sides
-/// of a passage are; selection among all) takes no more steps than this, plus eight look-ups for
-/// each token: some seconds. Two volumes of RFCs of 8 MB take 88 million in the longest stage, of
-/// 700 million that they may.
+/// Maximum steps of one stage of an alignment, plus eight look-ups for each token: a few seconds.
+/// The stages are: copied passages, pairs of sentences, groups of sentences (summaries and
+/// rewritten passages), nearly equal words and letters, the similarity of a passage's sides, and
+/// the final selection. Two volumes of RFCs of 8 MB take 88 million steps in the longest stage, of
+/// 700 million allowed.
 const STAGE_STEPS_MAX: u64 = 1 << 29;
 
 /// Data about a query that are computed once, before it is aligned with documents.
 pub struct Prepared {
     genre: Genre,
-    /// The seeds of copied passages.
+    /// Seeds of copied passages, or of tiles if the query is a program.
     seeds: Seeds,
-    /// The tokens of its sentences.
+    /// Token ranges of the sentences, empty for a program.
     sentences: Vec<Range<usize>>,
-    /// Computed at the first document that is not merely a copy: many queries meet none.
+    /// Computed at the first document that is not merely a copy, because many queries meet no such
+    /// document.
     words: OnceCell<KnownWords>,
-    /// Data for its noisy passages, computed at the first document that is no clean copy.
+    /// Computed at the first document that is not a clean copy.
     noise: QueryNoise,
 }
 
@@ -215,13 +220,13 @@ impl Prepared {
         })
     }
 
-    /// Returns the kind of the query.
+    /// Returns the kind that the query was prepared as.
     #[must_use]
     pub fn genre(&self) -> Genre {
         self.genre
     }
 
-    /// Returns the seeds of the query, which is one of this pair.
+    /// Returns the seeds of the query, on the side of `pair` that the query is on.
     fn seeds_in(&self, pair: OrderedPair<'_>) -> KnownSeeds<'_> {
         match pair.is_turned {
             false => KnownSeeds::OfQuery(&self.seeds),
@@ -229,7 +234,8 @@ impl Prepared {
         }
     }
 
-    /// Returns the words of the query, which has these tokens.
+    /// Returns the words of the query, computing them on the first call. `tokens` must be the
+    /// query's.
     fn words(&self, tokens: &[u64], stop: &Stop) -> Result<&KnownWords> {
         if let Some(words) = self.words.get() {
             return Ok(words);
@@ -239,12 +245,12 @@ impl Prepared {
     }
 }
 
-/// Aligns two texts and returns the passages that they have in common: the same ones, with their
-/// sides exchanged, if the texts are exchanged.
+/// Aligns two texts and returns the passages that they share. Exchanging the texts only exchanges
+/// the sides of the passages.
 ///
-/// Those of programs are disjoint in both. In prose, of two passages that share more than half of
-/// their places in the longer text, the better one is returned; a place of the shorter one may be
-/// copied several times.
+/// Passages of programs are disjoint in both texts. In prose, if two passages share more than half
+/// of their places in the longer text, only the better passage is returned. A place in the shorter
+/// text may be copied several times.
 ///
 /// # Errors
 /// [`Error::Cancelled`](crate::Error::Cancelled) soon after it is stopped.
@@ -252,7 +258,7 @@ pub fn align(query: Side<'_>, document: Side<'_>, genre: Genre, stop: &Stop) -> 
     align_prepared((query, &Prepared::new(query, genre, stop)?), document, stop)
 }
 
-/// Aligns like [`align`], for a prepared query; `Prepared` must come from the same text.
+/// Aligns like [`align`], for a prepared query. `Prepared` must come from the same text.
 ///
 /// # Errors
 /// As [`align`].
@@ -266,8 +272,9 @@ pub(crate) fn align_prepared(
     align_within(query, document, &mut steps)
 }
 
-/// Returns the copied passages that a text has again further on, in its order. `document` is the
-/// same text; tokens that are hidden in it are others than those that are hidden in the query.
+/// Returns the copied passages that a text repeats further on, in the order of the text. `document`
+/// must be the same text, with different tokens in place of hidden tokens, so that hidden tokens
+/// never match.
 ///
 /// # Errors
 /// [`Error::Cancelled`](crate::Error::Cancelled) soon after it is stopped.
@@ -303,7 +310,7 @@ fn align_within(
     Ok(Alignment { passages, is_complete: steps.is_complete(), steps: steps.most() })
 }
 
-/// Returns the passages of two programs.
+/// Finds the passages of two programs.
 fn of_programs(
     pair: OrderedPair<'_>,
     prepared: &Prepared,
@@ -317,7 +324,7 @@ fn of_programs(
     Ok(tiles.map(|Match { query, hit, len }| AlignedPassage::run(query, hit, len)).collect())
 }
 
-/// Returns the passages of two texts of sentences.
+/// Finds the passages of two texts in prose.
 fn of_prose(
     pair: OrderedPair<'_>,
     prepared: &Prepared,
@@ -346,15 +353,15 @@ fn of_prose(
     parted::divided(passages, breaks, q.len() + d.len(), &again, steps)
 }
 
-/// Tells whether these tokens of a text are as many words as a passage needs, or as many words as
-/// tokens: passages with fewer tokens were decided before.
+/// Returns whether these tokens have as many words as a passage needs. Fewer tokens than a passage
+/// needs must only have a word each, because earlier checks decided about short passages.
 fn has_words_enough(side: Side<'_>, places: &[Range<usize>]) -> bool {
     let tokens: usize = places.iter().map(Range::len).sum();
     let words: u64 = places.iter().map(|place| word_parts(side, place.clone())).sum();
     words >= tokens.min(PASSAGE_TOKENS_MIN) as u64 * WORD
 }
 
-/// Returns the passages among those of all finders, by the precedence in the head of this module.
+/// Chooses among the passages of all finders, by the precedence in the head of this module.
 fn chosen(
     (copied, mut noisy): (Vec<CopiedPassage>, Vec<AlignedPassage>),
     candidates: Candidates,
@@ -397,7 +404,7 @@ fn chosen(
         if is_inside {
             copied_inside.push(passage.clone());
         }
-        // It is still a copy if the passage around it is refused.
+        // A copy inside a refused passage is still reported, as a copy.
         let part = Part { passage, is_copied: true };
         if is_inside { &mut inside } else { &mut parts }.push(part);
     }
@@ -416,7 +423,7 @@ fn chosen(
         if passage.query.is_empty() || passage.hit.is_empty() {
             continue;
         }
-        // The common tokens are known only for a copied passage.
+        // Only copied passages know their common tokens yet.
         let is_changed = passage.matched.is_empty();
         let both = if is_joined { 3 } else { 2 * u64::from(is_changed) };
         if !steps.take(both * similarity_steps(&passage.query, &passage.hit))? {
@@ -442,8 +449,8 @@ fn chosen(
     Ok(passages)
 }
 
-/// Removes hidden tokens at the ends of a rewritten passage, which may be whole sentences, and
-/// returns whether there were any.
+/// Removes hidden tokens, which may be whole sentences, from the ends of a passage. Returns whether
+/// there were any.
 fn trim(passage: &mut AlignedPassage, pair: OrderedPair<'_>) -> bool {
     let ((q, d), [of_query, of_document]) = (pair.tokens(), pair.places());
     let (in_query, in_hit) =
@@ -453,8 +460,8 @@ fn trim(passage: &mut AlignedPassage, pair: OrderedPair<'_>) -> bool {
     is_shorter
 }
 
-/// Returns the places of both texts that are copied within a passage; `None` if no steps are left.
-/// `copied` is in the order of the query.
+/// Returns the places copied within a passage, in both texts, or `None` if no steps are left.
+/// `copied` must be in the order of the query.
 fn places_in(
     copied: &[AlignedPassage],
     passage: &AlignedPassage,
@@ -482,7 +489,7 @@ fn places_in(
 }
 
 impl AlignedPassage {
-    /// Returns the passage of a run of equal tokens.
+    /// Makes a passage of a run of equal tokens, which needs no measuring.
     pub(super) fn run(query: usize, hit: usize, len: usize) -> AlignedPassage {
         let query = query..query + len;
         AlignedPassage {
@@ -495,13 +502,13 @@ impl AlignedPassage {
         }
     }
 
-    /// Returns two places of these tokens as a passage whose common tokens are not yet known.
+    /// Makes a passage of two places and measures their similarity. `matched` stays empty.
     fn of((query, hit): (Range<usize>, Range<usize>), (q, d): (&[u64], &[u64])) -> AlignedPassage {
         let similarity = similarity(&q[query.clone()], &d[hit.clone()]);
         AlignedPassage { similarity, ..AlignedPassage::unmatched(&query, &hit) }
     }
 
-    /// Returns two places as a passage whose similarity and common tokens are not yet known.
+    /// Makes a passage of two places whose similarity and common tokens are not yet known.
     pub(super) fn unmatched(query: &Range<usize>, hit: &Range<usize>) -> AlignedPassage {
         AlignedPassage {
             query: query.clone(),

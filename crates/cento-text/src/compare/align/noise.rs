@@ -1,11 +1,11 @@
-//! Where does one of two texts have words that are nearly those of the other?
+//! Finds the places where the words of one text are nearly equal to words of another text.
 //!
-//! Aligning letters takes ten times as long as aligning words, so a quick test decides where it is
-//! worth it. In a noisy copy some words are unchanged, at the same distance from each other as
-//! in the original, and most words between two of them are nearly equal. In a clean copy they are
-//! equal, and in rewritten text they are others. Unrelated texts hardly have two words in common at
-//! the same distance. Programs do, and names in them are nearly equal (`read_u16`, `read_u32`), so
-//! names are not compared.
+//! Aligning letters takes ten times as long as aligning words, so a quick test decides where
+//! letters are worth the time. In a noisy copy some words are unchanged, at the same distance from
+//! each other as in the original, and most words between two unchanged words are nearly equal. In a
+//! clean copy the words between are equal, and in rewritten text they differ. Unrelated texts
+//! hardly share two words at the same distance. Programs do, with nearly equal names (`read_u16`,
+//! `read_u32`), so names are not compared.
 
 use std::ops::Range;
 
@@ -20,36 +20,36 @@ use crate::runtime::{Steps, Stop};
 /// The maximum distance of two unchanged words.
 const DISTANCE_MAX: usize = 16;
 
-/// Of the stretches between unchanged words, one after the other, all but one of one more than this
-/// have nearly equal words. They need not be at the same distance: nine in ten words are wrong on
-/// some pages. Bounds work: with one stretch alone letters of rewritten text would be aligned, too,
-/// though OCR text would gain.
+/// Minimum number of stretches with nearly equal words, among one more than this many stretches in
+/// a row between unchanged words. The stretches need not be at the same distance, because nine in
+/// ten words are wrong on some pages. Bounds work: with a single stretch, OCR text would gain, but
+/// letters of rewritten text would be aligned too.
 const STRETCHES_MIN: u32 = 3;
 
 /// The number of letters of a word that are compared.
 const LETTERS_MAX: usize = 24;
 
-/// Returns whether two words are nearly equal that have this many letters in common, in the same
-/// order, if the longer has `letters`: two in three.
+/// Returns whether two words are nearly equal: two in three of the `letters` of the longer word are
+/// common, in the same order.
 pub fn are_nearly_equal(common: usize, letters: usize) -> bool {
     3 * common >= 2 * letters
 }
 
-/// The words of a query.
+/// The words of a query, to look up the words of documents.
 pub struct Words {
     places: Places,
-    /// The words that have places. Most words of a document are others, or frequent ones, and are
-    /// passed over without a look-up.
+    /// Filter for words with places. Most words of a document are absent or frequent, and need no
+    /// look-up.
     known: HashFilter,
 }
 
 impl Words {
-    /// Notes the places of the words of a query.
+    /// Records the places of the words of a query.
     ///
     /// # Errors
     /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
     pub fn new(query: &[u64], stop: &Stop) -> Result<Words> {
-        // A third of a text are its frequent words, each found only to be passed over.
+        // Frequent words are a third of a text, and would be found only to be skipped.
         let places = Places::of_rare(query.iter().copied(), stop)?;
         let (mut rare, mut found) = (Vec::with_capacity(query.len()), Vec::new());
         for (at, &word) in query.iter().enumerate() {
@@ -62,8 +62,8 @@ impl Words {
         Ok(Words { places, known: HashFilter::new(rare.into_iter(), stop)? })
     }
 
-    /// Returns the tokens of a document that may be in a noisy copy of a part of the query, or in
-    /// the original of one: those around stretches of nearly equal words.
+    /// Returns the tokens of a document that may be in a noisy copy of the query, or in the
+    /// original of one: the tokens around stretches of nearly equal words.
     ///
     /// # Errors
     /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
@@ -73,7 +73,7 @@ impl Words {
         document: Side<'_>,
         steps: &mut Steps<'_>,
     ) -> Result<CoveredRanges> {
-        // More than a page has; longer copies have stretches further on.
+        // More tokens than a page has. Longer copies have further stretches of nearly equal words.
         let around = 4 * AROUND;
         let mut noisy = CoveredRanges::default();
         let (q, d) = (&query.tokens.hashes[..], &document.tokens.hashes[..]);
@@ -94,7 +94,7 @@ impl Words {
                 let Some((a, b)) = recent.replace(i, j).filter(|&(a, _)| a + 1 < i) else {
                     continue;
                 };
-                // To compare two words takes as long as eight look-ups.
+                // Comparing two words takes as long as eight look-ups.
                 if !steps.take((i - a) as u64 * 8 * LOOKUP_STEPS)? {
                     return Ok(noisy);
                 }
@@ -111,14 +111,14 @@ impl Words {
     }
 }
 
-/// The last unchanged words, each in the slot of its distance between both texts: their places in
-/// the query and in the document. There are many more slots than words within the maximum distance,
-/// so that few of these share a slot; their number is a power of two.
+/// The last unchanged words: places in the query and in the document, in a slot by the difference
+/// of the two places. There are many more slots than words within the maximum distance, so that few
+/// words share a slot. The number of slots is a power of two.
 struct RecentWords(Vec<(u32, u32)>);
 
 impl RecentWords {
-    /// Notes a word, and returns the last one that is as far before these places in both texts, if
-    /// it is not too far.
+    /// Records a word, and returns the last word with the same difference of places, if it is not
+    /// too far back.
     #[inline]
     fn replace(&mut self, i: usize, j: usize) -> Option<(usize, usize)> {
         let slots = self.0.len();
@@ -130,8 +130,8 @@ impl RecentWords {
     }
 }
 
-/// Returns whether at least half of the words that differ in two places, of as many words, are
-/// nearly equal; `None` if no word differs.
+/// Returns whether at least half of the differing words in two equally long places are nearly
+/// equal, or `None` if no word differs.
 fn are_near(one: (Side<'_>, Range<usize>), other: (Side<'_>, Range<usize>)) -> Option<bool> {
     let (mut differ, mut near) = (0, 0);
     for (a, b) in one.1.zip(other.1) {
@@ -144,7 +144,7 @@ fn are_near(one: (Side<'_>, Range<usize>), other: (Side<'_>, Range<usize>)) -> O
             continue;
         }
         differ += 1;
-        // Most words that differ are of other lengths, and need no comparison.
+        // Most differing words also differ in length, and need no comparison.
         if are_nearly_equal(shorter, longer) {
             let common = common_letters(a.written, b.written);
             near += u32::from(are_nearly_equal(common, longer));
@@ -153,15 +153,16 @@ fn are_near(one: (Side<'_>, Range<usize>), other: (Side<'_>, Range<usize>)) -> O
     (differ > 0).then_some(2 * near >= differ)
 }
 
-/// A word, and what decides whether it is compared.
+/// A word, with the properties that decide whether to compare it.
 struct NoisyWord<'a> {
     written: &'a str,
     /// The number of its letters that are compared.
     letters: usize,
-    /// Whether it is a name as programs have them, with a low line or a capital after a small
-    /// letter.
+    /// Whether the word looks like a name in a program, with an underscore or a capital after a
+    /// small letter.
     is_name: bool,
-    /// Whether it has a digit. Letters are misread as digits, and digits hardly as others.
+    /// Whether the word has a digit. Letters are misread as digits, but digits hardly as different
+    /// digits.
     has_digit: bool,
 }
 
@@ -206,7 +207,7 @@ enum ByteKind {
     Other = 1 << 4,
 }
 
-/// The kind of each byte.
+/// The kind of every byte value.
 static KINDS: [u8; 256] = {
     let mut kinds = [0; 256];
     let mut byte = 0;
@@ -224,7 +225,7 @@ static KINDS: [u8; 256] = {
     kinds
 };
 
-/// Returns the number of letters that two words have in common, in the same order.
+/// Returns the length of the longest common subsequence of letters.
 fn common_letters(a: &str, b: &str) -> usize {
     let (short, long) = if a.len() <= b.len() { (a, b) } else { (b, a) };
     if short.len() <= size_of::<u64>() && short.is_ascii() && long.is_ascii() {
@@ -250,16 +251,16 @@ fn common_letters(a: &str, b: &str) -> usize {
     row[b.len()].into()
 }
 
-/// Returns the number of letters that two words of ASCII have in common, in the same order; the
-/// first has at most eight. A bit for each of them: those that are clear end a longer common
-/// subsequence (Hyyro 2004, "Bit-parallel LCS-length computation revisited").
+/// Returns the length of the longest common subsequence of two ASCII words, the first of at most
+/// eight letters. Each letter of `short` has a bit, and clear bits end a longer common subsequence
+/// (Hyyro 2004, "Bit-parallel LCS-length computation revisited").
 fn common_ascii(short: &[u8], long: &[u8]) -> usize {
     let ones = u64::MAX / 0xff;
     let folded = short.iter().rev().fold(0, |all, byte| all << 8 | u64::from(lower(*byte)));
     let known = (1u64 << short.len()) - 1;
     let mut row = known;
     for &byte in long {
-        // The low bits of a byte are all clear where it is the same, and the sum carries nowhere.
+        // Where bytes are equal, the low bits are all clear, and the sum carries nowhere.
         let differs = folded ^ (u64::from(lower(byte)) * ones);
         let differs = ((differs & (0x7f * ones)) + 0x7f * ones) >> 7 & ones;
         // Gathers the lowest bits of the bytes.
@@ -269,7 +270,7 @@ fn common_ascii(short: &[u8], long: &[u8]) -> usize {
     short.len() - row.count_ones() as usize
 }
 
-/// Returns a letter of ASCII as a small one.
+/// Returns the lower case of an ASCII letter.
 const fn lower(byte: u8) -> u8 {
     byte.to_ascii_lowercase()
 }
@@ -297,7 +298,7 @@ mod tests {
             }
             assert!(!are_noisy(&own, &own));
             assert!(!are_noisy(&own, &text(seed + 100, 400)), "{seed}: another text");
-            // Every third word is another.
+            // Every third word is replaced.
             let others = text(seed + 200, 200);
             let words = own.split(' ').zip(others.split(' ')).enumerate();
             let words = words.map(|(at, (own, other))| if at % 3 == 1 { other } else { own });
@@ -308,7 +309,7 @@ mod tests {
 
     #[test]
     fn names_of_programs_that_are_nearly_equal_are_no_misread_words() {
-        // The letters of every two lists of such names were aligned.
+        // Regression: any two lists of such names had their letters aligned.
         let list = |bits: u32| -> String {
             let name = |at| format!("read {at}w as u{bits} by read_u{bits} of readU{bits}s then ");
             (0..40).map(name).collect()

@@ -1,16 +1,16 @@
-//! Passages with wrong letters: OCR text, and another spelling.
+//! Finds passages with wrong letters, such as OCR text and historical spelling.
 //!
-//! Hardly a run of words is left where a third of them has a wrong letter, but runs of letters are.
-//! Two short runs that follow each other at about the same distance in both texts bring up a local
-//! alignment of letters (Altschul et al. 1997, "Gapped BLAST and PSI-BLAST", pages 3391 and 3392),
-//! which is a passage if its score is high and nearly equal words are among its words: text whose
-//! words are equal or others is that of `copied` and `rewritten`. Spaces are not compared, so words
-//! that were joined or cut change nothing.
+//! If a third of the words have a wrong letter, hardly a run of words is left, but runs of letters
+//! are. Two short runs that follow each other at about the same distance in both texts start a
+//! local alignment of letters (Altschul et al. 1997, "Gapped BLAST and PSI-BLAST", pages 3391 and
+//! 3392). A high score and nearly equal words make the alignment a passage. Without nearly equal
+//! words, the text belongs to `copied` or `rewritten`. Spaces are not compared, so joined or cut
+//! words do not matter.
 //!
-//! Where letters are aligned at all, [`Words::noisy_places`] decides. Words whose spaces are lost,
-//! or that are cut into letters, are no words of the other text: where `spacing` finds such a
-//! stretch, its letters are aligned with those of the other text outside of the long copied
-//! passages, and `joined` makes passages of them.
+//! [`Words::noisy_places`] decides where to align letters. It compares words, so it misses words
+//! whose spaces are lost or that are cut into letters. `spacing` finds stretches of such words.
+//! Their letters are aligned with the other text outside its long copied passages, and `joined`
+//! makes the passages.
 
 use std::cell::OnceCell;
 use std::cmp::Reverse;
@@ -33,20 +33,20 @@ use crate::error::Result;
 use crate::runtime::{Steps, Stop};
 use crate::text::{Letters, TOKEN_LETTERS_MAX};
 
-/// The maximum number of letters of either text: those of a query take the memory of its runs of
-/// words (`runs_bytes`), which are no longer needed, 20 bytes each.
+/// Maximum number of letters of a text. The letters take the memory of the query's runs of words
+/// (`runs_bytes`), which are no longer needed: 20 bytes for each letter.
 const LETTERS_MAX: usize = 3 << 19;
 
-/// The maximum number of tokens in all alignments that are kept, for each token of the longer text.
-/// The best ones have at most two, since half of each is in no better one.
+/// Maximum number of tokens in all kept alignments, for each token of the longer text. The best
+/// alignments have at most two, since half of each is in no better alignment.
 const ALIGNED_TOKENS_MAX: usize = 8;
 
-/// The maximum number of letters where words were joined, for each token and at least: their runs
-/// of words take little memory.
+/// Maximum number of letters for each token if words were joined, and the minimum of that limit.
+/// The limit follows the tokens because few tokens leave little memory of runs to reuse.
 const JOINED_LETTERS_MAX: (usize, usize) = (50, 1 << 16);
 
-/// The words of a query, noted for the first document that is no clean copy. Its letters are made
-/// anew for each noisy document: they would take their memory beside the runs of words.
+/// The words of a query, computed at the first document that is not a clean copy. Letters are
+/// computed anew for each noisy document, because they would take memory beside the runs of words.
 #[derive(Default)]
 pub struct QueryNoise(OnceCell<Words>);
 
@@ -60,15 +60,15 @@ impl QueryNoise {
     }
 }
 
-/// The tokens whose letters are not aligned.
+/// Selects the tokens to leave out of the alignment.
 #[derive(Clone, Copy)]
 struct UnalignedTokens<'a> {
     but: &'a CoveredRanges,
-    /// Words may be joined, so that tokens are long.
+    /// Whether words may be joined, so that tokens are long.
     are_joined: bool,
 }
 
-/// Returns the letters of a text, and whether they are all.
+/// Returns the letters of a text, and whether the limit left room for every letter.
 fn letters(
     side: Side<'_>,
     (place, UnalignedTokens { but, are_joined }): (Place, UnalignedTokens<'_>),
@@ -80,7 +80,8 @@ fn letters(
         left_out[from..to].fill(true);
     }
     let is_left_out = |at: usize| left_out[at] || is_hidden(tokens[at], at, place);
-    // The codes of hidden tokens of either text are those of no letter, and differ.
+    // Hidden tokens get a code that is no letter, and a different code in each text, so that hidden
+    // tokens never match.
     let instead = if place == Place::Query { 2 } else { 3 };
     let (of_token, letters_max) = match are_joined {
         false => (TOKEN_LETTERS_MAX, LETTERS_MAX),
@@ -93,11 +94,11 @@ fn letters(
     Letters::new(side, (&is_left_out, instead), (of_token, letters_max), stop)
 }
 
-/// Returns the noisy passages of two texts, in ascending order of the query. Their similarity is
-/// yet to be computed if it is 0. `noise` is of the text that was prepared.
+/// Returns the noisy passages of two texts, in the order of the query. A similarity of 0 means that
+/// the caller has to compute it. `noise` must come from the prepared text.
 ///
-/// Words and letters are looked up in the shorter text, which comes second: its words are noted
-/// sooner, and say more, because it has fewer of them by chance.
+/// Words and letters are looked up in the shorter text, which comes second. Noting its words takes
+/// less time, and finding a word there says more, because a shorter text has fewer words by chance.
 ///
 /// # Errors
 /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
@@ -114,8 +115,8 @@ pub fn passages(
     Ok(passages)
 }
 
-/// Returns the noisy passages of the shorter of two texts, which is the query here, and the
-/// document of `copied`.
+/// Returns the noisy passages of two texts, with the shorter text as the query. In `copied` the
+/// shorter text is the document.
 fn in_shorter(
     pair: OrderedPair<'_>,
     noise: &QueryNoise,
@@ -128,7 +129,7 @@ fn in_shorter(
     if is_covered(query, |copied| &copied.hit) || is_covered(document, |copied| &copied.query) {
         return Ok(Vec::new());
     }
-    // One with gaps has words that were joined, too.
+    // A copied passage with many gaps is not clean, because it may have joined words.
     let is_clean = |copied: &&CopiedPassage| {
         let matched: usize = copied.matched.iter().map(Range::len).sum();
         let len = copied.query.len().max(copied.hit.len());
@@ -146,7 +147,7 @@ fn in_shorter(
     ];
     let are_joined =
         !tokens.iter().any(|tokens| tokens.is_empty()) && odd.iter().any(|odd| !odd.is_empty());
-    // Text with a run as long as a copy has no noise.
+    // A run as long as a copy shows that the text has no noise.
     let is_long = |run: &Range<usize>| run.len() >= COPIED_TOKENS_MIN;
     let is_clean = copied.iter().any(|copied| copied.matched.iter().any(is_long))
         || tokens[0].len().min(tokens[1].len()) < PASSAGE_TOKENS_MIN;
@@ -187,8 +188,8 @@ fn in_shorter(
     Ok(found.map(|(_, found)| found.aligned).collect())
 }
 
-/// Returns the bytes of the tokens of a text that are in no copied passage. A passage has at least
-/// as many as its letters: the minimum score, or ideographs of three bytes each.
+/// Counts the bytes of the tokens outside copied passages. A passage needs at least `LETTERS_MIN`
+/// bytes: its minimum score counts letters, and ideographs have three bytes each.
 fn letters_outside(
     side: Side<'_>,
     copied: &[CopiedPassage],
@@ -201,34 +202,35 @@ fn letters_outside(
     outside.map(|at| (spans[at].end - spans[at].start) as usize).sum()
 }
 
-/// Returns the ranges of a text of `count` tokens that are in `covered`, or not in `stretches`.
+/// Returns the ranges of `count` tokens that are in `covered` or outside `stretches`.
 fn all_but(stretches: &CoveredRanges, covered: CoveredRanges, count: usize) -> CoveredRanges {
     let mut left_out = stretches.gaps(count);
     covered.touching(&(0..count)).for_each(|(from, to)| left_out.insert(from..to));
     left_out
 }
 
-/// The kinds of passages that two texts may have.
+/// Kinds of passages to look for in two texts.
 #[derive(Clone, Copy)]
 struct PassageKinds {
-    /// Words of either text were joined or cut.
+    /// Words were joined or cut, in at least one text.
     are_joined: bool,
     /// Words have wrong letters.
     are_noisy: bool,
 }
 
 impl PassageKinds {
-    /// Returns the minimum score of a passage.
+    /// Returns the minimum score, which is lower where words were joined.
     fn score_min(self) -> u32 {
         if self.are_joined { PASSAGE_TOKENS_MIN as u32 } else { LETTERS_MIN as u32 }
     }
 }
 
-/// Returns the alignments that are the best for most of their places in the longer text, the best
-/// first.
+/// Keeps each alignment that is the best for most of its places in the longer text, and puts the
+/// best alignment first.
 ///
-/// In a text that repeats itself the places beside the one that was copied are less alike, and thus
-/// noisier: those that are no noisy passages hide others, too.
+/// Alignments that are not noisy passages also compete. In a text that repeats itself, the places
+/// beside the copied place are less alike and thus look noisier, so a clean alignment must be able
+/// to displace them.
 fn best(
     mut found: Vec<(u32, LetterAlignment)>,
     steps: &mut Steps<'_>,
@@ -241,14 +243,14 @@ fn best(
     Ok(found)
 }
 
-/// An alignment of letters.
+/// An alignment of letters, converted to tokens.
 struct LetterAlignment {
     aligned: AlignedPassage,
-    /// Whether it is a noisy passage, or one of joined words, and not a copied one.
+    /// Whether this is a noisy passage or a passage of joined words, not a copied passage.
     is_passage: bool,
 }
 
-/// Returns the alignments of at least a passage, each with its score.
+/// Returns all alignments long enough for a passage, each with its score.
 fn alignments(
     (query, runs): (&LetteredText<'_>, &LetterRuns),
     document: &LetteredText<'_>,
@@ -275,8 +277,8 @@ fn alignments(
             if !bands.bring_up((i, j as u32), len as u32) {
                 continue;
             }
-            // Joined words begin at other letters than those of the other text. Two programs have
-            // long names in common, which begin and end at the same letters.
+            // Skip runs whose words begin at the same letters, because joined words do not. Two
+            // programs often share such runs: long names that begin and end at the same letters.
             if !kinds.are_noisy
                 && query.word_starts.of(i as usize + 1, len - 1)
                     == document.word_starts.of(j + 1, len - 1)
@@ -310,8 +312,8 @@ fn alignments(
     Ok(found)
 }
 
-/// Returns the alignment of letters with this score as one of words, if it is of one of these kinds
-/// or as long as a noisy passage.
+/// Converts an alignment of letters to tokens. Returns `None` if its kind is not in `kinds` and it
+/// is shorter than a noisy passage.
 fn passage_of(
     (pairs, score): (&[Pair], u32),
     query: &LetteredText<'_>,
@@ -337,7 +339,7 @@ fn passage_of(
         }
         (a, b)
     };
-    // Letters of a token at either end that is left out are before the first, or after the last.
+    // Skip the letters of tokens that are left out at the ends.
     let start = (of_query(in_query.start).start, of_document(hit.start).start);
     let is_inside = |&&(i, j): &&Pair| i as usize >= start.0 && j as usize >= start.1;
     let inside: Vec<(usize, usize)> = pairs.iter().filter(is_inside).map(tokens_of).collect();
@@ -368,14 +370,14 @@ fn passage_of(
     is_long.then_some(LetterAlignment { aligned, is_passage: kinds.are_noisy })
 }
 
-/// Adds a token after ascending ranges, unless the last of them has it.
+/// Appends a token to ascending ranges, unless the last range already has it.
 fn add_new(matched: &mut Vec<Range<usize>>, token: usize) {
     if matched.last().is_none_or(|last| last.end <= token) {
         add(matched, token);
     }
 }
 
-/// Returns the tokens that have at least half of their letters in a range.
+/// Returns the tokens with at least half of their letters in `range`.
 fn whole_tokens(letters: &Letters, range: Range<usize>) -> Range<usize> {
     let token = |letter: usize| {
         let at = letters.token_of(letter);
@@ -393,7 +395,8 @@ pub mod testing {
     use crate::hash::mix64;
     use std::fmt::Write;
 
-    /// Words, the same for the same seed: one in two of them is one of the 60 most frequent.
+    /// Makes words, always the same for a seed. Every second word is from the 60 most frequent
+    /// words.
     pub fn text(seed: u64, words: u64) -> String {
         let mut text = String::new();
         for at in 0..words {
@@ -489,11 +492,11 @@ mod tests {
             let equal: Vec<usize> =
                 (0..150).filter(|&at| a.tokens.hashes[at] == b.tokens.hashes[at]).collect();
             let matched: Vec<usize> = found[0].matched.iter().cloned().flatten().collect();
-            // A word beside one that has become equal to it by chance may be matched instead.
+            // A word may match by chance, instead of its neighbor.
             let as_expected = matched.iter().filter(|at| equal.contains(at)).count();
             assert!(as_expected + 4 >= matched.len(), "{seed}: {matched:?} {equal:?}");
             assert!(as_expected + 4 >= equal.len(), "{seed}: {matched:?} {equal:?}");
-            // A nearly equal word is not the same word.
+            // Nearly equal words are not matched.
             assert!(found[0].similarity < 0.75, "{seed}: {}", found[0].similarity);
         }
     }
@@ -524,7 +527,7 @@ mod tests {
             let own = text(seed, 400);
             let (a, b) = (analyzed(&own), analyzed(text(seed + 100, 400)));
             assert!(passages(&a, &b).is_empty(), "{seed}");
-            // Not even if noise is expected.
+            // Even where noise is expected, unrelated texts do not align.
             let all = UnalignedTokens { but: &CoveredRanges::default(), are_joined: false };
             let [q, d] = [(&a, Place::Query), (&b, Place::Document)]
                 .map(|(text, place)| letters(text.side(), (place, all), Stop::NEVER).unwrap().0);
@@ -541,7 +544,7 @@ mod tests {
         let own = text(1, 300);
         let (a, b) = (analyzed(&own), analyzed(format!("{} {own}", text(2, 50))));
         assert!(passages(&a, &b).is_empty());
-        // Nor is one where words are others.
+        // Replaced words are not noise.
         let others = text(3, 300);
         let words = own.split(' ').zip(others.split(' ')).enumerate();
         let words = words.map(|(at, (own, other))| if at % 6 == 1 { other } else { own });
@@ -551,7 +554,8 @@ mod tests {
 
     #[test]
     fn a_noisy_passage_beside_a_copied_one_is_joined_with_it() {
-        // The joined passage lost its matched words, and was dropped as one without any.
+        // Regression: the joined passage lost its matched words, and was dropped for having no
+        // words.
         for seed in 0..10 {
             let (noisy, clean) = (text(seed, 120), text(seed + 50, 30));
             let other = format!("{} {clean}", misread(&noisy, 12, seed));

@@ -1,32 +1,31 @@
-//! Which of two texts is aligned as the query?
+//! Decides which of two texts is aligned as the query.
 //!
-//! Some stages are not the same in both texts: of two passages that share most of their places in
-//! the query one is taken, and words that the document has often bring up nothing. So that two
-//! texts have the same passages whichever of them is searched for, the longer one is the query
-//! here, and of equally long ones that whose text is greater. Each part of the longer text is then
-//! in a passage once, beside the place of the shorter one that fits best. The other way round, less
-//! would be found of a clause that the longer text repeats.
+//! Some stages are asymmetric: if two passages share most of their places in the query, only one is
+//! taken, and frequent words of the document bring up nothing. To get the same passages whichever
+//! text is searched for, the longer text is always the query here (if equally long, the greater
+//! text). Each part of the longer text is then in one passage, beside the place of the shorter text
+//! that fits best. The opposite order would find less of a clause that the longer text repeats.
 //!
-//! The text that is searched for is prepared once, and its seeds and words serve in either order.
-//! Only letters and nearly equal words are looked up in the shorter text (`noisy`), whose words are
-//! noted sooner.
+//! The searched text is prepared once, and its seeds and words serve in either order. Only `noisy`
+//! looks up letters and nearly equal words in the shorter text, because its words are recorded
+//! sooner.
 
 use super::{AlignedPassage, Side};
 use crate::compare::runs::Place;
 
-/// Two texts, in order.
+/// Two texts, the longer text first unless turned.
 #[derive(Clone, Copy)]
 pub struct OrderedPair<'a> {
-    /// The text that is aligned as the query.
+    /// The text that is aligned as the query, usually the longer text.
     pub query: Side<'a>,
     /// The text that is aligned as the document.
     pub document: Side<'a>,
-    /// Whether the text that is searched for is the document here.
+    /// Whether the text that is searched for takes the role of the document.
     pub is_turned: bool,
 }
 
 impl<'a> OrderedPair<'a> {
-    /// Puts a text that is searched for, and another one, in order.
+    /// Puts the searched text and a document in order.
     pub fn new(query: Side<'a>, document: Side<'a>) -> OrderedPair<'a> {
         let pair = OrderedPair { query, document, is_turned: false };
         let start = |side: Side<'_>| side.tokens.spans.first().map(|first| first.start);
@@ -34,7 +33,7 @@ impl<'a> OrderedPair<'a> {
         if key(document) > key(query) { pair.turned() } else { pair }
     }
 
-    /// Returns the texts in the other order.
+    /// Returns the pair with its texts exchanged.
     pub fn turned(self) -> OrderedPair<'a> {
         let OrderedPair { query, document, is_turned } = self;
         OrderedPair { query: document, document: query, is_turned: !is_turned }
@@ -45,14 +44,14 @@ impl<'a> OrderedPair<'a> {
         (&self.query.tokens.hashes, &self.document.tokens.hashes)
     }
 
-    /// Returns as whose the hidden tokens of both texts are hidden.
+    /// Returns, for each text of the pair, the side as which its tokens were hidden.
     pub fn places(&self) -> [Place; 2] {
         let places = [Place::Query, Place::Document];
         if self.is_turned { [places[1], places[0]] } else { places }
     }
 
-    /// Puts a value of the text that is searched for, and one of the other, in the order of the
-    /// pair; or values in the order of the pair into that order.
+    /// Converts a value of the searched text and a value of the document to the order of the pair,
+    /// or back.
     pub fn in_order<T>(&self, [known, other]: [T; 2]) -> [T; 2] {
         if self.is_turned { [other, known] } else { [known, other] }
     }
@@ -85,7 +84,7 @@ mod tests {
     use crate::text::{AnalyzedText, Analyzer};
     use proptest::prelude::*;
 
-    /// What a stretch of a text has of a stretch of the other.
+    /// How a stretch of a text derives from a source.
     #[derive(Debug, Clone, Copy)]
     enum Stretch {
         Copied,
@@ -136,7 +135,7 @@ mod tests {
         }
     }
 
-    /// A stretch: its kind, its source, and what its changes are drawn from.
+    /// A stretch as its kind, its source, and the seed of its changes.
     fn stretches() -> impl Strategy<Value = Vec<(Stretch, usize, u64)>> {
         let stretch = (prop::sample::select(&STRETCHES[..]), 0usize..4, 0u64..99);
         prop::collection::vec(stretch, 1..6)

@@ -1,11 +1,11 @@
-//! Passages of texts with parts: none is in two parts of a text.
+//! Divides passages so that no passage spans two parts of a text.
 //!
-//! Two submissions of many files, copied whole, are one passage of their joined texts, and a reader
-//! would have to find the files in it. So a passage that is in several parts is divided: the side
-//! with more parts is halved between two of them, either half is aligned with the other side again,
-//! and the passages of this are divided in the same way. A half has half as many parts, and where
-//! text was copied in order, so has the other side: this takes the time of aligning the passage,
-//! multiplied by the logarithm of the number of parts.
+//! Two submissions of many files, copied whole, make one passage of the joined texts, and a reader
+//! would have to find the files in it. So a passage in several parts is divided: the side with more
+//! parts is halved at a break, each half is aligned with the other side again, and the new passages
+//! are divided in turn. A half has half as many parts, and so has the other side if text was copied
+//! in order. So the time is the time of aligning the passage, times the logarithm of the number of
+//! parts.
 
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -18,12 +18,11 @@ use crate::error::Result;
 use crate::runtime::Steps;
 use crate::text::Tokens;
 
-/// The maximum number of tokens that are aligned again, for each token of both texts: twice the
-/// number of times that as many parts as there may be can be halved.
+/// Maximum number of tokens to align again, for each token of both texts: twice the number of
+/// halvings that the maximum number of parts allows.
 const ALIGNED_TOKENS_MAX: usize = 32;
 
-/// Returns the first token of each part of a text, other than the first part; of parts without
-/// tokens none.
+/// Returns the first token of each part but the first. Parts without tokens have no break.
 pub fn breaks(side: Side<'_>) -> Vec<usize> {
     let spans = &side.tokens.spans;
     let first = |part: &cento_api::Part| spans.partition_point(|span| span.start < part.start);
@@ -33,20 +32,20 @@ pub fn breaks(side: Side<'_>) -> Vec<usize> {
     breaks
 }
 
-/// Returns the breaks within a range of tokens: where it is in several parts.
+/// Returns the breaks inside a range of tokens, none if the range is in a single part.
 pub fn within<'a>(breaks: &'a [usize], range: &Range<usize>) -> &'a [usize] {
     let first = breaks.partition_point(|&at| at <= range.start);
     let end = breaks.partition_point(|&at| at < range.end);
     &breaks[first..end.max(first)]
 }
 
-/// Aligns a range of the query with one of the document.
+/// Aligns a range of the query with a range of the document.
 pub type Again<'a> =
     &'a dyn Fn(Range<usize>, Range<usize>, &mut Steps<'_>) -> Result<Vec<AlignedPassage>>;
 
-/// Divides the passages that are in several parts of a text, at the breaks of both texts, which
-/// have this many `tokens`; returns the passages in the order of the query. `again` aligns the
-/// rest of a passage.
+/// Divides the passages that cross `breaks` of either text, and returns all passages in the order
+/// of the query. `tokens` is the number of tokens of both texts. `again` aligns the pieces of a
+/// passage.
 ///
 /// # Errors
 /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
@@ -90,7 +89,8 @@ pub fn divided(
             open.extend(again(q, d, steps)?);
         }
     }
-    // Two passages may share a stretch of the query that has less than half of the text of each.
+    // Pieces of two passages may overlap in the query, because passages may share less than half of
+    // their text.
     pieces.sort_unstable_by_key(|piece| {
         (Reverse(piece.matched_tokens()), piece.query.start, piece.hit.start)
     });
@@ -105,7 +105,7 @@ pub fn divided(
     Ok(done)
 }
 
-/// Aligns stretches of two texts, which are prose, as if they were all.
+/// Aligns stretches of two texts in prose, as if they were the whole texts.
 ///
 /// # Errors
 /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
@@ -128,7 +128,7 @@ pub fn aligned_again(
 }
 
 impl AlignedPassage {
-    /// Returns the passage of stretches that begin at these tokens as one of the whole texts.
+    /// Moves a passage of stretches that begin at these tokens to its place in the whole texts.
     fn moved(self, in_query: usize, in_hit: usize) -> AlignedPassage {
         let moved = |range: Range<usize>, by: usize| range.start + by..range.end + by;
         let each = |ranges: Vec<Range<usize>>, by: usize| {
@@ -144,8 +144,8 @@ impl AlignedPassage {
     }
 }
 
-/// Returns some tokens of a text; those that are hidden, as of the one, are hidden at their new
-/// places, as of the other.
+/// Copies a range of tokens. Tokens hidden as of side `from` become hidden at their new places as
+/// of side `to`.
 fn stretch(tokens: &Tokens, range: &Range<usize>, (from, to): (Place, Place)) -> Tokens {
     let mut hashes = tokens.hashes[range.clone()].to_vec();
     for at in range.clone() {
@@ -206,7 +206,7 @@ mod tests {
         found.into_iter().map(aligned).collect()
     }
 
-    /// Compares each part of the one with each part of the other.
+    /// Aligns each part of the query with each part of the document.
     fn naive(texts: [&AnalyzedText; 2]) -> Vec<AlignedPassage> {
         let [of_query, of_document] = texts.map(|text| {
             let breaks = breaks(text.side());
@@ -256,7 +256,7 @@ mod tests {
             expected.sort_by_key(|passage| (passage.query.start, passage.hit.start));
             prop_assert_eq!(found, expected);
 
-            // Nor is any other passage in two parts.
+            // No passage of any other kind is in two parts.
             let found = align(query.side(), document.side(), Genre::Prose, Stop::NEVER).unwrap();
             prop_assert!(found.is_complete);
             for passage in &found.passages {

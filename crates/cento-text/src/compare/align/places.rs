@@ -1,27 +1,27 @@
-//! The places of hashes in a text.
+//! Looks up the places of a hash in a text.
 //!
-//! A table of chains, which is built in a third of the time of a map: most texts that are compared
-//! need it once.
+//! A table of chains takes a third of the time of a map to build, and most texts that are compared
+//! need the table only once.
 
 use super::NONE;
 use crate::error::Result;
 use crate::runtime::Stop;
 
-/// The maximum number of places of a hash: one with more is that of a frequent word, or of a part
-/// of one, which would bring up other places than those of a copy. Four times as many are compared,
-/// because a part has other hashes, too. Bounds work: no set of texts misses it.
+/// Maximum number of places of a hash. A hash with more places is a frequent word, or a part of
+/// one, and would bring up places other than a copy. Four times as many places are compared,
+/// because hashes share chains. Bounds work: no evaluation set needs more.
 pub const PLACES_MAX: usize = 4;
 
-/// The places of hashes.
+/// A hash table of places, with a chain for each part of the hashes.
 pub struct Places {
-    /// For each part of the hashes, the last place.
+    /// For each part of the hashes, the last place in the text.
     last: Vec<u32>,
-    /// For each place, the one before it whose hash is in the same part.
+    /// For each place, the preceding place in the same part.
     before: Vec<u32>,
 }
 
 impl Places {
-    /// Notes the place of each hash, whose bits are equally random.
+    /// Records the place of each hash. The bits of the hashes must be equally random.
     ///
     /// # Errors
     /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
@@ -36,9 +36,8 @@ impl Places {
         Ok(Places { last, before })
     }
 
-    /// Notes the places as [`new`](Self::new) does, but none of a part of the hashes that has more
-    /// than four times [`PLACES_MAX`]: those of a frequent hash, with a few others that are in the
-    /// same part.
+    /// Records places like [`new`](Self::new), but leaves out a part with more than four times
+    /// [`PLACES_MAX`] places. Such a part holds a frequent hash, and possibly a few rare hashes.
     ///
     /// # Errors
     /// As [`new`](Self::new).
@@ -59,9 +58,9 @@ impl Places {
         Ok(places)
     }
 
-    /// Fills `places` with those of a hash, the last first: the last few places with the same part
-    /// of a hash where `is_same` holds. If they are more than [`PLACES_MAX`], it is left empty.
-    /// Returns the number of places compared.
+    /// Fills `places` with the places of a hash, the last place first: the places in the same part
+    /// where `is_same` holds. With more than [`PLACES_MAX`] places, `places` is left empty. Returns
+    /// the number of places compared.
     #[inline]
     pub fn find(&self, hash: u64, is_same: impl Fn(usize) -> bool, places: &mut Vec<u32>) -> u64 {
         places.clear();
@@ -83,7 +82,7 @@ impl Places {
 }
 
 fn part(hash: u64, parts: usize) -> usize {
-    // The lowest bits are those of the filter.
+    // The high bits, because the filter uses the lowest bits.
     (hash >> 32) as usize & (parts - 1)
 }
 
@@ -129,7 +128,7 @@ mod tests {
         assert_eq!(hashes.iter().filter(|&&hash| hash == 7 << 32).count(), 17);
         let of_all = [7, 8, 9].map(|wanted| found(&hashes, wanted));
         assert_eq!(of_all, [(vec![], 0), (vec![16, 6], 2), (vec![11, 1], 2)]);
-        // Sixteen places are not too many to be noted, but to be found.
+        // Sixteen places are recorded, but too many to be returned.
         assert_eq!(found(&hashes[..20], 7), (vec![], PLACES_MAX as u64 + 1));
     }
 

@@ -1,9 +1,10 @@
 //! Passages that were rewritten, with hardly two words in a row left.
 //!
-//! Pairs of alike sentences with few sentences between them, in both texts, are clustered. The
-//! method and its thresholds are those of Sanchez-Perez, Sidorov and Gelbukh, "A winning approach
-//! to text alignment for text reuse detection at PAN 2014", section 2.3. A cluster whose two sides
-//! are not alike as wholes is no passage: smaller gaps in it, which they try next, add nothing.
+//! Pairs of alike sentences are clustered if few sentences separate them, in both texts. Method and
+//! thresholds come from Sanchez-Perez, Sidorov and Gelbukh, "A winning approach to text alignment
+//! for text reuse detection at PAN 2014", section 2.3. A cluster whose two sides are not alike as
+//! wholes is rejected. The paper then tries smaller gaps in the cluster. cento does not, because
+//! smaller gaps add nothing.
 
 use std::ops::Range;
 
@@ -15,25 +16,26 @@ use crate::error::Result;
 use crate::runtime::Steps;
 use crate::text::is_letter;
 
-/// A candidate for a passage: it is one if its sides are alike enough.
+/// A possible passage, accepted later if its sides are similar enough.
 pub struct Candidate {
     /// The tokens of the query.
     pub query: Range<usize>,
     /// The tokens of the document.
     pub hit: Range<usize>,
-    /// How alike its sides are at least.
+    /// Minimum similarity of the two sides, higher for a single pair of sentences.
     pub similarity_min: f64,
 }
 
 /// The maximum number of sentences between two seeds.
 const GAP_SENTENCES_MAX: usize = 4;
-/// A passage with a shorter side is chance.
+/// The minimum length of the shorter side, because shorter matches are chance.
 const PASSAGE_BYTES_MIN: usize = 120;
-/// Two less similar places have like content at most. This removes more of them than the shorter
-/// passages add.
+/// The minimum similarity of a passage. Less similar places have like content at most, and this
+/// threshold removes more such places than `PASSAGE_BYTES_MIN` lets in.
 const SIMILARITY_MIN: f64 = 0.4;
 
-/// Returns the passages that may have been rewritten, those with the most seeds first.
+/// Returns the possible rewritten passages. Clusters of all seeds come first, and the clusters with
+/// the most seeds first among them.
 ///
 /// # Errors
 /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
@@ -59,8 +61,8 @@ pub fn passages(
     let of_query = of_query.filter_map(|(at, best)| Some((at, best?.0))).collect();
     let of_document = of_document.filter_map(|(at, best)| Some((best?.0, at))).collect();
     let mut found = clusters(seeds.all, steps)?;
-    // Where sentences are like many others the clusters are as long as the text; the clusters of
-    // the most similar sentences come after them.
+    // If sentences resemble many sentences, a cluster grows as long as the text. Clusters of each
+    // sentence's best match are added, and come after.
     for best in [of_query, of_document] {
         let best = clusters(best, steps)?.into_iter();
         found.extend(best.filter(|seeds| seeds.len() > 1));
@@ -78,7 +80,7 @@ pub fn passages(
 }
 
 impl Side<'_> {
-    /// Returns whether a token has a letter.
+    /// Returns whether a token has at least one letter, unlike a number.
     pub(super) fn has_letter(&self, at: usize) -> bool {
         self.written(at).chars().any(is_letter)
     }
@@ -90,11 +92,10 @@ impl Side<'_> {
     }
 }
 
-/// Returns whether the two sides of a passage are alike as wholes; `None` if that takes too many
-/// steps.
+/// Returns whether the two sides of a cluster are alike as wholes, or `None` without enough steps.
 fn are_alike(bags: &mut Bags<'_>, seeds: &[Seed], steps: &mut Steps<'_>) -> Result<Option<bool>> {
     let (a, b) = extent(seeds);
-    // Each word is added up, and compared.
+    // A step for each word, to add it up, and a step to compare it.
     if !steps.take((seeds.len() + 2 * bags.words(&a, &b)) as u64)? {
         return Ok(None);
     }
@@ -151,14 +152,14 @@ mod tests {
             align(a.side(), b.side(), Genre::Prose, Stop::NEVER).unwrap().passages
         };
         assert_eq!(found(&table(1), &table(2)), []);
-        // A copy of one is a passage.
+        // A copied table is a passage.
         let [copy] = &found(&table(1), &table(1))[..] else { panic!("no copy") };
         assert_eq!((copy.query.len(), copy.similarity), (305, 1.0));
     }
 
     #[test]
     fn two_places_with_three_words_in_eight_in_common_are_no_passage() {
-        // Their rare words are all in common, so that each pair of sentences is alike.
+        // All rare words are shared, so that each pair of sentences is alike.
         assert_eq!(aligned((6, 10), 4), []);
         let found = aligned((8, 10), 4);
         assert_eq!(found.len(), 1, "{found:?}");

@@ -1,6 +1,6 @@
-//! The sentences of a text, and the words in each.
+//! Splits a text into sentences and counts the words in each sentence.
 //!
-//! Sentences are bags of words; [`super::vocabulary`] weighs these.
+//! Sentences are bags of words, which [`super::vocabulary`] weighs.
 
 use std::ops::Range;
 
@@ -9,34 +9,33 @@ use crate::error::Result;
 use crate::runtime::Stop;
 use crate::text::is_white_space;
 
-/// A sentence with fewer tokens is part of the next.
+/// Minimum tokens of a sentence. A shorter sentence joins the next sentence.
 const SENTENCE_TOKENS_MIN: usize = 3;
-/// A text without full stops is cut after this many tokens.
+/// Maximum tokens of a sentence, so that text without full stops is cut too.
 const SENTENCE_TOKENS_MAX: usize = 60;
 
-/// The sentences of a text.
+/// The sentences of a text, with their words as numbers.
 pub struct Sentences {
-    /// Their tokens.
+    /// Token range of each sentence, ascending and without gaps.
     pub ranges: Vec<Range<usize>>,
-    /// The words of all sentences, one sentence after the other; those of each in the order of the
-    /// text, without repetition.
+    /// The distinct words of each sentence in the order of the text, one sentence after the other.
     words: Vec<Word>,
-    /// Where the words of each sentence begin, and where those of the last end.
+    /// Start of each sentence in `words`, and the end of the last sentence.
     starts: Vec<u32>,
 }
 
-/// A word of a sentence.
+/// A distinct word of a sentence.
 #[derive(Debug, Clone, Copy)]
 pub struct Word {
-    /// Its number among all words.
+    /// The number of the word in the vocabulary of the two texts.
     pub number: u32,
-    /// How often it occurs in the sentence.
+    /// The number of occurrences in the sentence, at least 1.
     pub times: u32,
 }
 
 impl Sentences {
-    /// Returns the sentences of a text with the given [`ranges`] of tokens; `number_of` numbers the
-    /// words of these.
+    /// Counts the words in the sentences with the given [`ranges`] of tokens. `number_of` numbers a
+    /// word.
     ///
     /// # Errors
     /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
@@ -48,7 +47,7 @@ impl Sentences {
         let tokens = ranges.last().map_or(0, |last| last.end);
         let mut words: Vec<Word> = Vec::with_capacity(tokens);
         let mut starts = Vec::with_capacity(ranges.len() + 1);
-        // For each word, the place after its last one in `words`; 0 if it has not occurred.
+        // For each word, the index after its last entry in `words`, or 0 before the first entry.
         let mut last: Vec<u32> = Vec::new();
         for (at, range) in ranges.iter().enumerate() {
             stop.check_at(at)?;
@@ -82,7 +81,7 @@ impl Sentences {
         self.ranges.len()
     }
 
-    /// Returns the words of a sentence.
+    /// Returns the distinct words of a sentence.
     pub fn words(&self, sentence: usize) -> &[Word] {
         self.words_of(&(sentence..sentence + 1))
     }
@@ -108,7 +107,8 @@ pub fn ranges(side: Side<'_>, stop: &Stop) -> Result<Vec<Range<usize>>> {
     for (end, two) in (1..).zip(spans.windows(2)) {
         stop.check_at(end)?;
         let len = end - start;
-        // A single byte ends no sentence, and five words in six are followed by a space.
+        // A quick test: a single byte ends no sentence, and five words in six are followed by a
+        // single space.
         let between = two[0].end as usize..two[1].start as usize;
         let ends = len >= SENTENCE_TOKENS_MAX
             || len >= SENTENCE_TOKENS_MIN
@@ -128,8 +128,8 @@ pub fn ranges(side: Side<'_>, stop: &Stop) -> Result<Vec<Range<usize>>> {
     Ok(ranges)
 }
 
-/// Returns whether the bytes between two words may end a sentence: most words have only spaces and
-/// at most one line end after them.
+/// Returns whether the bytes between two words may end a sentence. A quick test, because only
+/// spaces and at most one line end follow most words.
 #[inline]
 fn may_end_sentence(between: &[u8]) -> bool {
     let add = |(all, lines): (u8, u32), &byte: &u8| {
@@ -140,7 +140,7 @@ fn may_end_sentence(between: &[u8]) -> bool {
     all & (CharClass::Mark as u8 | CharClass::Other as u8) != 0 || lines > 1
 }
 
-/// Returns whether the characters between two words end a sentence; `after` is the text from the
+/// Returns whether the characters between two words end a sentence. `after` is the text from the
 /// second word on.
 fn ends_sentence(between: &str, after: &str) -> bool {
     if !between.is_ascii() {
@@ -158,18 +158,18 @@ fn ends_by_characters(between: &str, after: &str) -> bool {
     seen.end_sentence() || seen.lines > 1 && !goes_on(between, after)
 }
 
-/// Returns whether a sentence goes on after an empty line: nothing but white space, commas and
-/// semicolons is there, and one of these marks, or a small letter after them, shows that more was
-/// to come. Subtitles, stanzas and pages are cut anywhere. A heading is followed by a capital, and
-/// an item of a list has a mark of its own.
+/// Returns whether a sentence continues after an empty line, because subtitles, stanzas and pages
+/// are cut anywhere. Only white space, commas and semicolons may be there, and a comma, a semicolon
+/// or a small letter must show that more was to come. A capital follows a heading, and a list item
+/// has its own mark.
 fn goes_on(between: &str, after: &str) -> bool {
     let is_joined = between.contains([',', ';']);
     let is_blank = between.chars().all(|c| matches!(c, ',' | ';') || is_white_space(c));
     is_blank && (is_joined || after.starts_with(is_small))
 }
 
-/// Returns whether a letter of a script with capitals is small: of the Latin letters of ASCII and
-/// Latin-1, and those of Greek and Cyrillic. Words rarely begin with others.
+/// Returns whether a letter is a small letter: Latin (ASCII and Latin-1), Greek or Cyrillic. Words
+/// rarely begin with further small letters.
 fn is_small(letter: char) -> bool {
     matches!(letter, 'a'..='z' | '\u{df}'..='\u{f6}' | '\u{f8}'..='\u{ff}'
         | '\u{3ac}'..='\u{3ce}' | '\u{430}'..='\u{45f}')
@@ -181,7 +181,7 @@ enum CharClass {
     Ends = 1,
     Mark = 1 << 1,
     BeforeSpace = 1 << 2,
-    /// [`CharClasses::add`] shifts the one before to this one.
+    /// [`CharClasses::add`] shifts the preceding class to this bit.
     Space = 1 << 3,
     Line = 1 << 4,
     /// A byte of a character that is not ASCII.
@@ -204,7 +204,7 @@ const fn class_of(c: char) -> u8 {
     }
 }
 
-/// The classes of bytes: of characters of one byte, and of all others.
+/// The classes of ASCII characters, and a single class for all other bytes.
 static CLASSES: [u8; 256] = {
     let mut classes = [CharClass::Other as u8; 256];
     let mut byte = 0;
@@ -215,7 +215,7 @@ static CLASSES: [u8; 256] = {
     classes
 };
 
-/// The classes of the characters so far.
+/// The classes of the characters seen so far.
 #[derive(Default)]
 struct CharClasses {
     all: u8,
@@ -331,7 +331,7 @@ mod tests {
         assert_eq!(lengths("the water had risen\n\n\nby two metres"), [7]);
         assert_eq!(lengths("the water had risen\n\u{c}\nby two metres"), [7]);
         assert_eq!(lengths("the water had risen,\n\nAnna said to us"), [8]);
-        // A paragraph, a heading, a list, a numbered one, letters without case.
+        // A paragraph, a heading, a list, a numbered list, letters without case.
         assert_eq!(lengths("the water had risen.\n\nby two metres"), [4, 3]);
         assert_eq!(lengths("Of tides and water\n\nThe water had risen"), [4, 4]);
         assert_eq!(lengths("- salt and water\n\n- bread and butter"), [3, 3]);

@@ -1,9 +1,10 @@
-//! Does a text have stretches whose spaces are lost, or are between all letters?
+//! Finds stretches of a text that lost their spaces, or that have a space after every letter.
 //!
-//! Words that are joined, or cut into letters, are other words, though their letters are the same.
-//! Their length tells: words of a language have five to seven letters on average. The letters of a
-//! stretch that has far longer or far shorter ones are aligned with those of the other text, and
-//! only outside of long copied passages. A table of single letters is such a stretch, too.
+//! Joined words, and words cut into letters, never equal the original words, though the letters do.
+//! Length reveals such stretches, because the words of a language have five to seven letters on
+//! average. The letters of a stretch with far longer or shorter words are aligned with the other
+//! text, but only outside long copied passages. A table of single letters counts as such a stretch
+//! too.
 
 use std::ops::Range;
 
@@ -16,26 +17,26 @@ use crate::text::Span;
 /// The number of tokens of a stretch.
 const STRETCH: usize = 32;
 
-/// Of a text with joined words, a stretch has more letters a token, in tenths: half of the spaces
-/// of English lost leave 9.4. Pages in Finnish have 8 at most.
+/// Minimum letters for each token where words were joined, in tenths. English that lost half of its
+/// spaces has 9.4 letters a token, and pages in Finnish have at most 8.
 const JOINED_TENTHS_MIN: usize = 85;
 
-/// A stretch of text that was cut into letters has fewer letters a token, in tenths.
+/// Maximum letters for each token where words were cut into letters, in tenths.
 const CUT_TENTHS_MAX: usize = 18;
 
-/// Fewer letters than this, less those that differ, are too few for a passage; of ideographs and
-/// syllables, as many as tokens are enough.
+/// Minimum letters of a passage, less the letters that differ. Ideographs and syllables need only
+/// as many as a passage needs tokens.
 pub const LETTERS_MIN: usize = 48;
 
-/// The number of tokens around an odd stretch that are compared with it. Some stretches of a text
-/// whose spaces are lost here and there are not odd.
+/// Tokens around an odd stretch that are compared too, because a text that lost only some spaces
+/// also has stretches that are not odd.
 pub const AROUND: usize = 4 * STRETCH;
 
 /// The usual number of letters of a word.
 const WORD_LETTERS: usize = 5;
 
-/// Returns the stretches of a text whose words were joined or cut, each with [`AROUND`] tokens
-/// before and after it. They are sought outside of the ranges `covered` of its tokens.
+/// Returns the odd stretches: tokens whose words were joined or cut, with [`AROUND`] tokens before
+/// and after. Searches only outside `covered`.
 ///
 /// # Errors
 /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
@@ -54,7 +55,7 @@ pub fn odd_stretches(
         odd.insert(tokens.start.saturating_sub(AROUND)..(tokens.end + AROUND).min(count));
     };
     let is_ascii = side.text.is_ascii();
-    // The last first: ranges are found from their ends.
+    // Backwards, because ranges are found from their ends.
     let mut end = count;
     for (from, to) in covered.touching(&(0..count)).chain([(0, 0)]) {
         if is_ascii && end.saturating_sub(to) >= STRETCH {
@@ -69,8 +70,8 @@ pub fn odd_stretches(
     Ok(odd)
 }
 
-/// Calls `add` with the odd stretches of some tokens of a text, or with all of them if these are
-/// fewer than a stretch has.
+/// Calls `add` with the odd stretches among some tokens. Fewer tokens than a stretch are odd as a
+/// whole or not at all.
 fn odd_stretches_in(
     side: Side<'_>,
     tokens: Range<usize>,
@@ -78,10 +79,11 @@ fn odd_stretches_in(
     add: &mut impl FnMut(&Range<usize>),
 ) {
     let mut window = Window::default();
-    // Stretches that overlap are one.
+    // Overlapping stretches are merged.
     let mut open: Option<Range<usize>> = None;
     for at in tokens.clone().rev() {
-        // Rows of numbers, lines that are drawn, and names of programs are as long as words.
+        // Numbers, drawn lines and names in programs count as normal words, because their length
+        // says nothing.
         let letters = match is_word(side, at) {
             false => WORD_LETTERS,
             true if is_ascii => bytes_of(side, at).len(),
@@ -101,9 +103,9 @@ fn odd_stretches_in(
     }
 }
 
-/// Returns the tokens, out of at least as many as a stretch has, of all stretches that may be odd.
-/// Lengths in bytes of ASCII tell: a word has at most as many letters, and other tokens count as
-/// long as a word. Most texts have no such stretch.
+/// Returns the tokens of all stretches that may be odd, out of at least as many tokens as a stretch
+/// has. A quick test by bytes, which passes over most texts: an ASCII word has at most as many
+/// letters as bytes, and a token of a different kind counts as a normal word.
 fn may_be_odd(side: Side<'_>, tokens: Range<usize>) -> Vec<Range<usize>> {
     let lengths = |span: &Span| {
         let len = span.end - span.start;
@@ -131,14 +133,14 @@ fn may_be_odd(side: Side<'_>, tokens: Range<usize>) -> Vec<Range<usize>> {
     found
 }
 
-/// Returns the number of words of a stretch of text that was joined or cut, by its letters; `None`
-/// for other text, and for ideographs and syllables, whose tokens are not words anyway.
+/// Returns the number of words in joined or cut text, estimated by letters. Returns `None` for
+/// normal text, and for ideographs and syllables, whose tokens are no words.
 pub fn words_by_letters(side: Side<'_>, tokens: Range<usize>) -> Option<usize> {
     let count = tokens.len();
     let spans = side.tokens.spans.get(tokens.clone())?;
     let bytes: usize = spans.iter().map(|span| (span.end - span.start) as usize).sum();
     let letters: usize = tokens.clone().map(|at| letters_of(side, at)).sum();
-    // A row of numbers of one digit is not cut.
+    // A row of single digits is not cut text.
     let is_cut = || {
         letters * 10 <= CUT_TENTHS_MAX * count
             && 2 * tokens.filter(|&at| is_word(side, at)).count() > count
@@ -159,8 +161,8 @@ fn letters_of(side: Side<'_>, at: usize) -> usize {
     bytes_of(side, at).iter().filter(|&&byte| byte & 0xc0 != 0x80).count()
 }
 
-/// Tells whether a token has more than digits, and no low line. Of short ones the first character
-/// tells: they are as long as words anyway.
+/// Returns whether a token has more than digits, and no underscore. The first character decides for
+/// short tokens, which are as long as words anyway.
 fn is_word(side: Side<'_>, at: usize) -> bool {
     match bytes_of(side, at) {
         [] => false,
@@ -175,17 +177,17 @@ fn is_joined(letters: usize, tokens: usize) -> bool {
     letters * 10 >= JOINED_TENTHS_MIN * tokens
 }
 
-/// The last tokens of a stretch.
+/// A sliding window over the last tokens.
 #[derive(Default)]
 struct Window {
-    /// The lengths of the last tokens, each at the place of its number in the stretch.
+    /// Lengths of the last tokens, as a ring buffer.
     lens: [usize; STRETCH],
     letters: usize,
     count: usize,
 }
 
 impl Window {
-    /// Adds a token, and returns whether a whole stretch up to it is joined or cut.
+    /// Adds a token, and returns whether the window is full and odd.
     #[inline]
     fn is_odd_with(&mut self, letters: usize) -> bool {
         let leaving = std::mem::replace(&mut self.lens[self.count % STRETCH], letters);
@@ -194,7 +196,7 @@ impl Window {
         self.count >= STRETCH && self.is_odd()
     }
 
-    /// Returns whether a stretch that is shorter is joined or cut as a whole.
+    /// Returns whether a stretch shorter than the window is odd as a whole.
     fn is_odd_at_its_end(&self) -> bool {
         self.count < STRETCH && self.is_odd()
     }
@@ -263,7 +265,7 @@ mod tests {
 
     #[test]
     fn a_table_of_letters_makes_only_its_surroundings_odd() {
-        // The letters of the whole text were aligned with those of each other text.
+        // Regression: the letters of the whole text were aligned with every other text.
         let table = "a b c d ".repeat(10);
         for (before, after) in [(1000, 800), (0, 500), (70, 0)] {
             let whole = format!("{} {table} {}", text(1, before), text(2, after));

@@ -1,19 +1,19 @@
-//! Passages that sum up a longer one.
+//! Finds passages that sum up a longer text.
 //!
-//! A summary may be fused from sentences all over the other text, so that no two sentences are
-//! alike. What remains are words: one text has a stretch most of whose words the other has, unlike
-//! the words around it. Each sentence scores the weight of its words that the other text has, less
-//! that of the rest, and [`scan`](super::scan) finds the stretches. The text summed up is the place
-//! of the other, of some thousand words, that has most of the rarer words; where a short place
-//! already has nearly all of them, the passage was rewritten, not summed up.
+//! A summary may fuse sentences from all over a text, so that no two sentences are alike. Only
+//! words remain: a stretch of one text takes most of its words from the other text, unlike the
+//! words around the stretch. Each sentence scores the weight of its shared words, less the weight
+//! of its remaining words, and [`scan`](super::scan) finds the best stretches. The text summed up
+//! is the place of some thousand words that has most of the rarer words. If a short place already
+//! has nearly all of these words, the passage was rewritten, not summed up.
 //!
-//! Chance gives much, too: the more, the longer the place is, and the more like the topics are. So
-//! a summary must have more words in common than the text around it has, and where there is little
-//! around it, more than texts of different writers on one topic (the independent answers of Clough
-//! and Stevenson, "Developing a corpus of plagiarised short answers", Language Resources and
-//! Evaluation 2011, share up to two fifths of the weight with articles of 240 to 540 words). It
-//! also shares pairs of adjacent words. And what speaks for it is not merely a copied or rewritten
-//! passage within it, which is one by itself.
+//! Chance also makes words common, and more so for a long place and for similar topics. So a
+//! summary must share more than the text around it does. With little text around it, a summary must
+//! share more than texts of different writers on one topic do: the independent answers of Clough
+//! and Stevenson ("Developing a corpus of plagiarised short answers", Language Resources and
+//! Evaluation 2011) share up to two fifths of the weight with articles of 240 to 540 words. A
+//! summary must also share pairs of adjacent words. Copied or rewritten passages within it do not
+//! count as evidence, because they are passages by themselves.
 
 use std::ops::Range;
 
@@ -28,47 +28,49 @@ use crate::hash::mix64;
 use crate::number::ln;
 use crate::runtime::Steps;
 
-/// A shorter summary is chance.
+/// Minimum length of a summary. Shorter summaries are chance.
 const SUMMARY_TOKENS_MIN: usize = 60;
-/// The longer side has at most this many tokens, or is the whole text, if this is most of it.
+/// Maximum tokens of the longer side, unless this is most of the text: then the longer side is the
+/// whole text.
 const LONG_TOKENS_MAX: usize = 1 << 11;
-/// The minimum share of the weight of a summary's words that the longer side has.
+/// Minimum share of a summary's weight that the longer side has.
 const SHARE_MIN: f64 = 0.5;
-/// The minimum of the score of a stretch, in units of the weights of words, halved.
+/// Minimum score of a stretch, in halved units of word weights.
 const SCORE_MIN: f64 = 32.0;
-/// The minimum of the score of its distinct words, without those of rewritten passages in it.
+/// Minimum score of the distinct words outside rewritten passages, so that a rewritten passage
+/// alone makes no summary.
 const SCORE_OF_REST_MIN: f64 = 24.0;
-/// A place of the other text with three tokens for two of the summary has at most this share of the
-/// weight of the rarer words that the longer side has.
+/// A place half as long again as the summary has at most this share of the rarer words' weight on
+/// the longer side. With more, the passage was rewritten.
 const NEAR_SHARE_MAX: f64 = 0.75;
-/// The share of a summary's pairs of adjacent words that a place twice as long has more by chance.
-/// At least as much must be in common for each doubling of twice the length of the summary, and of
-/// 1,024 tokens: headers of the same fields had a quarter of their pairs in another text 14 times
-/// as long.
+/// Share of adjacent word pairs that doubling the place adds by chance. A summary must share this
+/// much for each doubling beyond twice its length, and for each doubling beyond 1,024 tokens.
+/// Headers with the same fields share a quarter of their pairs with a text 14 times as long.
 const PAIRS_STEP: f64 = 0.1;
-/// The share of weight that a text on the same topic has by chance in 512 tokens and fewer; a tenth
-/// more for each doubling.
+/// Share of weight that a text on the same topic has by chance in up to 512 tokens. Each doubling
+/// adds a tenth.
 const CHANCE: f64 = 0.3;
-/// The weight of [`CHANCE`] beside what the text around the summary shares: that of about a hundred
-/// words.
+/// The weight of [`CHANCE`] in the average with the text around the summary, about a hundred words'
+/// weight.
 const CHANCE_WEIGHT: f64 = 400.0;
-/// The minimum difference of the share of a summary's weight and that of the text around it.
+/// Minimum excess of a summary's share of weight over the expected share.
 const EXCESS_MIN: f64 = 0.35;
 
-/// The tokens of a summary in the query, and of the place of the document that it sums up, or the
-/// other way round.
+/// The tokens of the query and of the document: one side is the summary, the other side the place
+/// that it sums up.
 pub type Summary = (Range<usize>, Range<usize>);
 
 /// Which sentences may be part of a summary?
 pub struct Open {
-    /// Those outside long copied passages.
+    /// By sentence: outside long copied passages.
     uncopied: Vec<bool>,
-    /// Of these, those outside rewritten passages, which explain the words in common.
+    /// By sentence: also outside rewritten passages, which would explain the common words.
     unexplained: Vec<bool>,
 }
 
 impl Open {
-    /// Returns which of these sentences are open, beside `rewritten` passages at `place`.
+    /// Decides which sentences are open. `place` returns the side of a rewritten passage that is in
+    /// this text.
     pub fn new(
         sentences: &Sentences,
         uncopied: Vec<bool>,
@@ -78,7 +80,8 @@ impl Open {
         let mut explained = CoveredRanges::default();
         for passage in rewritten {
             let tokens = passage.query.len().min(passage.hit.len());
-            // As long as a copy, and as similar as a passage of a single pair of sentences.
+            // Only a certain passage explains words: as long as a copy, and as similar as a passage
+            // of a single pair of sentences.
             if passage.similarity >= SIMILARITY_OF_ONE_MIN && tokens >= COPIED_TOKENS_MIN {
                 explained.insert(place(passage).clone());
             }
@@ -90,7 +93,8 @@ impl Open {
     }
 }
 
-/// Returns the summaries in either text of places of the other.
+/// Finds summaries in both directions: of the document in the query, then of the query in the
+/// document.
 ///
 /// # Errors
 /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
@@ -111,37 +115,36 @@ pub fn passages(
     Ok(summaries)
 }
 
-/// A text, as sentences and as tokens.
 #[derive(Clone, Copy)]
 struct SentenceText<'a> {
     sentences: &'a Sentences,
     tokens: &'a [u64],
 }
 
-/// Summaries in one text of places of another.
+/// The search for summaries in one direction.
 struct Summaries<'a> {
     texts: &'a Vocabulary<'a>,
-    /// The text with the summaries.
+    /// The text that has the summaries.
     own: SentenceText<'a>,
-    /// The text that they sum up.
+    /// The text to be summed up.
     other: SentenceText<'a>,
-    /// The sentences of its own that may be part of a summary.
+    /// Sentences of `own` that may be part of a summary.
     open: &'a Open,
 }
 
-/// Weights of words.
+/// The weight of words, and the part of it that another text shares.
 #[derive(Clone, Copy)]
 struct Weights {
     common: f64,
     all: f64,
 }
 
-/// The words of the text around a summary.
+/// The words of a text, from which a summary's words can be taken away.
 struct SurroundingWords {
-    /// The number of its sentences that have each word.
+    /// Number of sentences with each word.
     times: Vec<u32>,
-    /// The weight of its distinct words. Weights are multiples of a power of two, so that adding
-    /// and taking away again leaves no rest.
+    /// Total weight of the distinct words. Weights are multiples of a power of two, so that adding
+    /// and subtracting leaves no rounding error.
     all: f64,
 }
 
@@ -164,7 +167,7 @@ impl SurroundingWords {
 }
 
 impl Summaries<'_> {
-    /// Returns the tokens of each summary, and of the text that it sums up.
+    /// Returns the token ranges of each summary and of the place that it sums up.
     fn find(&self, steps: &mut Steps<'_>) -> Result<Vec<Summary>> {
         let sentences = self.own.sentences;
         if !steps.take(sentences.all_words().len() as u64)? {
@@ -199,8 +202,8 @@ impl Summaries<'_> {
         Ok(found)
     }
 
-    /// Returns the sentences of the other text that these sum up, none if they sum up nothing;
-    /// `None` if that takes too many steps.
+    /// Returns the sentences that `short` sums up: an empty range if it sums up nothing, and `None`
+    /// if the search takes too many steps.
     fn summed_up(
         &self,
         short: &Range<usize>,
@@ -222,7 +225,7 @@ impl Summaries<'_> {
         let is_most = sentences.tokens(&long).len() * 2 >= self.other.tokens.len();
         let long = if is_most { 0..sentences.count() } else { long };
         let len = sentences.tokens(&long).len();
-        // The words of the place, and its pairs, are each compared with those of the summary.
+        // Each word and each pair of the place is looked up in the summary.
         if !steps.take(16 * len as u64)? {
             return Ok(None);
         }
@@ -244,29 +247,29 @@ impl Summaries<'_> {
         Ok(Some(if exceeds { long } else { 0..0 }))
     }
 
-    /// Returns the words of all of its own sentences that may surround a summary.
+    /// Collects the words of all sentences of `own` that may surround a summary.
     fn around(&self) -> SurroundingWords {
         let mut around = SurroundingWords { times: vec![0; self.texts.count()], all: 0.0 };
         around.add(self.texts, self.unexplained(0..self.own.sentences.count()));
         around
     }
 
-    /// Returns the words of those of its own `sentences` that no rewritten passage explains, a word
-    /// of several sentences as often.
+    /// Returns the words of `sentences` that no rewritten passage explains. A word repeats for each
+    /// sentence that has it.
     fn unexplained(&self, sentences: Range<usize>) -> impl Iterator<Item = u32> {
         let unexplained = sentences.filter(|&at| self.open.unexplained[at]);
         unexplained.flat_map(|at| self.own.sentences.words(at).iter().map(|word| word.number))
     }
 
-    /// Returns the sentences of the other text with each of the rarer `words`, ascending, and the
-    /// place of the word among these; `None` if that takes too many steps.
+    /// Returns pairs of a sentence of the other text and the index in `words` of a rarer word in
+    /// it, ascending. Returns `None` if that takes too many steps.
     fn evidence(
         &self,
         words: &[u32],
         places: &Places,
         steps: &mut Steps<'_>,
     ) -> Result<Option<Vec<(u32, u32)>>> {
-        // Frequent words are no evidence of a place.
+        // Frequent words are everywhere, so they do not point to a place.
         let many = many_sentences(self.other.sentences.count());
         let mut evidence: Vec<(u32, u32)> = Vec::new();
         let common = (0u32..).zip(words).filter(|&(_, &word)| self.texts.is_common(word));
@@ -287,8 +290,9 @@ impl Summaries<'_> {
         Ok(Some(evidence))
     }
 
-    /// Returns the sentences of the other text, of at most this many tokens, that have `words` of
-    /// most weight, from the first with a word to the last, and that weight.
+    /// Returns the range of sentences of the other text with the most weight of `words`, and that
+    /// weight. The range has at most `tokens_max` tokens if it has several sentences, and begins
+    /// and ends with a sentence that has a word.
     fn densest(
         &self,
         words: &[u32],
@@ -319,7 +323,7 @@ impl Summaries<'_> {
         (best, most)
     }
 
-    /// Returns which of the `words`, ascending, these sentences of the other text have.
+    /// Returns the `words` that occur in the sentences `long` of the other text, ascending.
     fn common_words(&self, words: &[u32], long: &Range<usize>, places: &Places) -> Vec<u32> {
         let is_in_long = |&word: &u32| {
             let sentences = places.of(word);
@@ -330,7 +334,7 @@ impl Summaries<'_> {
         words.iter().copied().filter(is_common).collect()
     }
 
-    /// Returns the weights of `words`, and of those that are in `common`, ascending.
+    /// Adds up the weights of `words`, and of the `words` in `common`, which must ascend.
     fn weights(&self, words: &[u32], common: &[u32]) -> Weights {
         let weight = |word: &u32| self.texts.weight_of(*word);
         let is_common = |word: &&u32| common.binary_search(word).is_ok();
@@ -338,8 +342,8 @@ impl Summaries<'_> {
         Weights { common, all: words.iter().map(weight).sum() }
     }
 
-    /// Returns whether enough of the words of these sentences are in `common`, and not only those
-    /// of rewritten passages.
+    /// Returns whether enough words of `short` are in `common`, also without the words that
+    /// rewritten passages explain.
     fn has_the_words(&self, short: &Range<usize>, words: &[u32], common: &[u32]) -> bool {
         let within = self.weights(words, common);
         let rest = distinct(self.unexplained(short.clone()));
@@ -348,11 +352,11 @@ impl Summaries<'_> {
             && rest.common - SHARE_MIN * rest.all >= SCORE_OF_REST_MIN
     }
 
-    /// Returns whether these sentences have a greater share of their weight in common with those of
-    /// the other text than the text around them has, and than chance gives.
+    /// Returns whether `short` shares more of its weight with `long` than the text around it does,
+    /// and more than chance gives.
     ///
-    /// `around` has the words of the whole text, so that many summaries in one text do not take
-    /// the square of its length.
+    /// `around` holds the words of the whole text. Removing a summary's words and adding them again
+    /// keeps the time linear, because counting anew for each summary would take quadratic time.
     fn exceeds_chance(
         &self,
         (short, words): (&Range<usize>, &[u32]),
@@ -372,8 +376,7 @@ impl Summaries<'_> {
         within.common >= (expected + EXCESS_MIN) * within.all
     }
 
-    /// Returns the share of the pairs of adjacent words in these sentences that those of the other
-    /// text have.
+    /// Returns the share of adjacent word pairs in `short` that also occur in `long`.
     fn pairs(&self, short: &Range<usize>, long: &Range<usize>) -> f64 {
         let pair = |two: &[u64]| mix64(two[0]) ^ two[1];
         let sentences = short.clone().filter(|&at| self.open.uncopied[at]);
@@ -393,7 +396,7 @@ impl Summaries<'_> {
     }
 }
 
-/// Returns distinct words, ascending.
+/// Sorts words and removes repetitions.
 fn distinct(words: impl Iterator<Item = u32>) -> Vec<u32> {
     let mut words: Vec<u32> = words.collect();
     words.sort_unstable();
@@ -401,51 +404,51 @@ fn distinct(words: impl Iterator<Item = u32>) -> Vec<u32> {
     words
 }
 
-/// Returns what a word of this weight adds to the score of its sentence.
+/// Returns the score that a word adds to its sentence, negative if the other text lacks the word.
 fn score(weight: f64, is_common: bool) -> f64 {
     if is_common { weight * (1.0 - SHARE_MIN) } else { weight * -SHARE_MIN }
 }
 
-/// Returns how often a length is the double of another, which may be a fraction.
+/// Returns how many doublings lead from `of` to `len`, as a fraction, 0 if `len` is shorter.
 fn doublings(len: usize, of: usize) -> f64 {
     ln(len.max(of) as f64 / of as f64) / std::f64::consts::LN_2
 }
 
-/// Returns the share of the pairs of adjacent words of a summary of this many tokens that one of
-/// `len` tokens must have.
+/// Returns the minimum share of common word pairs for a summary of `tokens` tokens of a place of
+/// `len` tokens.
 fn pairs_min(tokens: usize, len: usize) -> f64 {
     PAIRS_STEP * (doublings(len, 2 * tokens) + doublings(len, 1024))
 }
 
-/// A first look at a text whose words are known, and at another one.
+/// A quick check of a known text against another text.
 ///
-/// Most documents that a search brings up have nothing of a summary, and this is detected without
-/// numbering all of their words.
+/// It saves numbering all words, because most documents that a search brings up have no summary.
 pub struct FirstLook {
-    /// The number of sentences of the other text that have each known word.
+    /// For each known word, the number of sentences of the other text that have it.
     pub of_known: Vec<u32>,
-    /// For the words that the known text does not have, at least the number of sentences of the
-    /// other text that have one: several share a place.
+    /// For each word that the known text lacks, at least the number of sentences of the other text
+    /// that have it. It may be more, because several words share a place.
     pub of_others: Vec<u32>,
 }
 
 impl FirstLook {
-    /// Returns the place of a word that the known text does not have.
+    /// Returns the place in `of_others` of a word that the known text lacks.
     #[inline]
     pub fn place(&self, hash: u64) -> usize {
         hash as usize & (self.of_others.len() - 1)
     }
 
-    /// Begins with this many known words.
+    /// Starts with counts of 0 for this many known words.
     pub fn new(known: usize) -> FirstLook {
         FirstLook { of_known: vec![0; known], of_others: vec![0; 1 << 10] }
     }
 
-    /// Returns whether either text may have a summary of the other: if not, [`passages`] finds
-    /// none. The sentences of the known text, and those of the other, are `open` or copied.
+    /// Returns whether one text may have a summary of the other. If not, [`passages`] finds
+    /// nothing. `open` marks the sentences of the known text outside copied passages, and
+    /// `open_in_other` the sentences of the other text.
     ///
-    /// A word that the known text does not have weighs no less than here, so that no sentence
-    /// scores more.
+    /// The check never scores a sentence too low, because a word that the known text lacks weighs
+    /// no less in [`passages`].
     pub fn may_be(
         &self,
         words: &KnownWords,

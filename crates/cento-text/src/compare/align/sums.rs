@@ -1,13 +1,12 @@
-//! The similarity of sentences of a query and of a document as bags of words.
+//! Compares sentences of a query and of a document as bags of words.
 //!
-//! The weights of words are added up by the numbers of the words, so that no sorting is needed for
-//! a comparison.
+//! Weights are added up in arrays indexed by word number, so comparing needs no sorting.
 
 use std::ops::Range;
 
 use super::vocabulary::Vocabulary;
 
-/// The weights of some words, by their numbers.
+/// A bag of words: the summed weight of each word.
 pub struct Sums {
     /// 0 for an absent word; no present word weighs 0.
     weights: Vec<f64>,
@@ -21,7 +20,7 @@ impl Sums {
         Sums { weights: vec![0.0; words], words: Vec::new() }
     }
 
-    /// Replaces the words and adds up the weights of these.
+    /// Replaces the contents by the sums of these weights.
     pub fn set(&mut self, words: impl Iterator<Item = (u32, f64)>) {
         for &number in &self.words {
             self.weights[number as usize] = 0.0;
@@ -36,7 +35,7 @@ impl Sums {
         }
     }
 
-    /// Returns the weight of a word; 0 for an absent one.
+    /// Returns the weight of a word, or 0 if the word is absent.
     #[inline]
     pub fn weight(&self, number: u32) -> f64 {
         self.weights[number as usize]
@@ -47,7 +46,7 @@ impl Sums {
         self.words.iter().map(|&number| self.weight(number))
     }
 
-    /// Returns the weights of the present words, each with that in another bag.
+    /// Returns pairs of weights of the present words: in this bag and in `other`.
     pub fn beside(&self, other: &Sums) -> impl Iterator<Item = (f64, f64)> {
         self.words.iter().map(|&number| (self.weight(number), other.weight(number)))
     }
@@ -64,9 +63,9 @@ impl Sums {
     }
 }
 
-/// The sentences of a query and of a document, to be compared as bags of words.
+/// Reusable bags to compare sentences of a query and of a document.
 pub struct Bags<'a> {
-    /// The query and the document.
+    /// The vocabulary of the query and the document.
     pub texts: &'a Vocabulary<'a>,
     sums: [Sums; 2],
 }
@@ -77,13 +76,13 @@ impl<'a> Bags<'a> {
         Bags { texts, sums: [(); 2].map(|()| Sums::new(texts.count())) }
     }
 
-    /// Returns the number of words, repeated ones included, of these sentences of the query and
-    /// those of the document.
+    /// Returns the number of words in these sentences of the query and of the document, repetitions
+    /// included.
     pub fn words(&self, a: &Range<usize>, b: &Range<usize>) -> usize {
         self.texts.q().words_of(a).len() + self.texts.d().words_of(b).len()
     }
 
-    /// Returns the sums of the weights of the words of both.
+    /// Returns the bags of these sentences of the query and of the document.
     pub fn of(&mut self, a: &Range<usize>, b: &Range<usize>) -> [&Sums; 2] {
         let [of_query, of_document] = &mut self.sums;
         of_query.set(self.texts.weighed(self.texts.q().words_of(a)));

@@ -1,14 +1,15 @@
-//! Tables in programs: lists of numbers and texts in quotes.
+//! Removes tables with different values from tiles. A table is a list of numbers or strings.
 //!
-//! Programs are compared without the values of their literals, so that any two tables are equal.
-//! A table is part of a passage if most of its values are those of the other one.
+//! Programs are compared without the values of literals, so any two tables look equal. A table
+//! stays in a passage only if most of its values are the same in both programs.
 
 use std::ops::Range;
 
 use super::chain::Match;
 use super::{Side, TILE_TOKENS_MIN};
 
-/// Fewer literals in a row, with separators between them, are arguments or a short list.
+/// Minimum literals of a table, with separators between. Fewer literals are arguments or a short
+/// list.
 const LITERALS_MIN: usize = 16;
 
 /// Returns the pieces of a tile without the tables whose values differ.
@@ -46,14 +47,14 @@ pub fn without_other_tables(tile: Match, query: Side<'_>, document: Side<'_>) ->
     pieces
 }
 
-/// What a token is, as far as tables are concerned.
+/// The role of a token in a table.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum TokenClass {
     /// A number or a text in quotes.
     Literal,
-    /// A sign between literals.
+    /// A sign between two literals, such as a comma.
     Separator,
-    /// A token that no table has.
+    /// A token that ends a table.
     Other,
 }
 
@@ -102,7 +103,7 @@ mod tests {
     #[test]
     fn tables_of_other_numbers_are_no_passage() {
         let (a, b) = (program("Primes", &numbers(1), ""), program("Rain", &numbers(2), ""));
-        // Before the table the nine tokens of both are the same.
+        // The nine tokens before the table are the same.
         let [head] = &found(&a, &b)[..] else { panic!() };
         assert_eq!(head.query, 0..9);
         // Most of the values are the same: the table was copied.

@@ -1,12 +1,12 @@
-//! Passages that two programs have in common.
+//! Finds the passages that two programs share.
 //!
 //! Greedy string tiling, as in YAP3 (Wise 1996) and JPlag (Prechelt, Malpohl and Philippsen 2002):
-//! the longest run of equal tokens is a tile, then the longest of the remaining tokens, and so on.
-//! Tiles overlap on neither side and contain no difference. A program whose parts were reordered is
-//! covered completely; two programs that merely use the same language are not.
+//! the longest run of equal tokens is a tile, then the longest run of the remaining tokens, and so
+//! on. Tiles overlap on neither side and contain no difference. Tiles cover a program whose parts
+//! were reordered completely, but not two programs that merely use the same language.
 //!
-//! The definition searches again after each tile. Here the maximal runs are found once and taken
-//! from a heap, the longest first; if earlier tiles cover part of a run, its free parts go back to
+//! By definition, each tile needs a new search. Here the maximal runs are found once and taken from
+//! a heap, the longest run first. If earlier tiles cover part of a run, its free parts return to
 //! the heap. The tiles are the same.
 
 use std::cmp::Reverse;
@@ -21,12 +21,12 @@ use super::parted::within;
 use crate::error::Result;
 use crate::runtime::{Steps, Stop};
 
-/// Shorter runs are chance.
+/// Minimum length of a tile. Shorter runs are chance.
 ///
-/// Measured on the pairs of independent programs of IR-Plag; one half of them was used to choose
-/// it. The share of a program in tiles is on average .017 more than its containment (runs of 5
-/// tokens), and within .1 of it for 82 % of the pairs (the other half: .016 and 81 %). With 8
-/// tokens these are .041 and 73 %, with 10 -.013 and 79 %, with 12 -.072 and 62 %.
+/// Chosen on half of the pairs of independent programs of IR-Plag. The share of a program in tiles
+/// is on average .017 more than its containment (runs of 5 tokens), and within .1 of the
+/// containment for 82 % of the pairs (second half: .016 and 81 %). With 8 tokens the figures are
+/// .041 and 73 %, with 10 tokens -.013 and 79 %, with 12 tokens -.072 and 62 %.
 pub const TILE_TOKENS_MIN: usize = 9;
 
 /// Returns the seeds of a program.
@@ -37,9 +37,9 @@ pub fn seeds(query: &[u64], stop: &Stop) -> Result<Seeds> {
     Seeds::of_length::<TILE_TOKENS_MIN>(query, stop)
 }
 
-/// Returns the tiles of two programs, in the order of the query. Of equally long ones the first in
-/// the query comes first, of these the first in the document. No tile is on both sides of a break:
-/// where a part of a program begins.
+/// Returns the tiles of two programs, in the order of the query. Among equally long runs, the first
+/// in the query is taken first, then the first in the document. No tile crosses a break, where a
+/// part of a program begins.
 ///
 /// # Errors
 /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
@@ -49,7 +49,7 @@ pub fn tiles(
     breaks: [&[usize]; 2],
     steps: &mut Steps<'_>,
 ) -> Result<Vec<Match>> {
-    // Runs that are more frequent are looked up at as many of their places.
+    // More frequent runs are looked up at this many places.
     let places_max = SEED_OCCURRENCES_MAX as usize;
     let runs_max = (tokens.0.len().min(tokens.1.len()) * places_max).max(1 << 10);
     let limits = Limits { runs_max, occurrences_max: SEED_OCCURRENCES_MAX, places_max };
@@ -62,7 +62,7 @@ pub fn tiles(
     tiled(runs, TILE_TOKENS_MIN, steps)
 }
 
-/// Returns the pieces of a run between breaks, in either text.
+/// Cuts a run at the breaks of the two texts.
 fn within_parts(run: &Match, [of_query, of_document]: [&[usize]; 2]) -> Vec<Match> {
     let Match { query, hit, len } = *run;
     let in_query = within(of_query, &(query..query + len)).iter().map(|at| at - query);
@@ -78,7 +78,7 @@ fn within_parts(run: &Match, [of_query, of_document]: [&[usize]; 2]) -> Vec<Matc
     ends.into_iter().map(piece).filter(|piece| piece.len >= TILE_TOKENS_MIN).collect()
 }
 
-/// Tiles of at least `len_min` tokens, of maximal runs.
+/// Takes tiles of at least `len_min` tokens from maximal runs.
 fn tiled(runs: Vec<Match>, len_min: usize, steps: &mut Steps<'_>) -> Result<Vec<Match>> {
     let open_max = runs.len().saturating_mul(2);
     let mut open: BinaryHeap<OpenTile> = runs.into_iter().map(OpenTile::new).collect();
@@ -119,8 +119,8 @@ fn tiled(runs: Vec<Match>, len_min: usize, steps: &mut Steps<'_>) -> Result<Vec<
     Ok(tiles)
 }
 
-/// A run that may be a tile: the longest comes first, of equals the first in the query, then in the
-/// document.
+/// A run that may become a tile. The order puts the longest run first, then the first in the query,
+/// then the first in the document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct OpenTile {
     len: usize,
@@ -196,7 +196,7 @@ mod tests {
             (from, to, len) in (0usize..70, 0usize..70, 0usize..50),
             breaks in prop::array::uniform2(prop::collection::btree_set(1usize..70, 0..3)),
         ) {
-            // Part of the one is copied into the other, so that there are long tiles.
+            // Part of the query is copied into the document, so that there are long tiles.
             let part: Vec<u64> = query.iter().skip(from).take(len).copied().collect();
             let mut document = document;
             let to = to.min(document.len());
@@ -204,7 +204,7 @@ mod tests {
             let texts = (&query[..], &document[..]);
             let expected = naive(texts, [&[], &[]], TILE_TOKENS_MIN);
             prop_assert_eq!(found(&query, &document).0, expected);
-            // No tile is in two parts.
+            // No tile crosses a break.
             let breaks = breaks.map(|breaks| breaks.into_iter().collect::<Vec<_>>());
             let breaks = breaks.each_ref().map(|breaks| &breaks[..]);
             let seeds = seeds(&query, Stop::NEVER).unwrap();
@@ -271,7 +271,7 @@ mod tests {
             let (tiles, steps, is_complete) = found(&query, &document);
             assert_eq!(tiles, [tile(50, 70, 3 * entries as usize + 2)]);
             assert!(steps < 200 * query.len() as u64 && is_complete, "{steps}");
-            // The one before the other, they are two.
+            // If one table precedes the other, there are two tiles.
             let document =
                 [&distinct(900, 70)[..], &table(entries / 2, 51), &table(entries, 50)].concat();
             let (tiles, steps, _) = found(&query, &document);

@@ -1,8 +1,9 @@
-//! The weights of the words of two texts, and the sentences of either that have words of the other.
+//! Weighs the words of two texts, and finds the sentences of one text that have a word of the
+//! other.
 //!
-//! Words have numbers: those of the text that is compared with many others are numbered once, and
-//! the words that another text has besides come after them. A word's weight is greater the fewer
-//! sentences of both texts have it (tf-isf).
+//! Words have numbers. The text that is compared with many texts has its words numbered once, and
+//! the further words of the other text come after. A word weighs more the fewer sentences of the
+//! two texts have it (tf-isf).
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -18,18 +19,18 @@ use crate::runtime::Stop;
 
 type Numbers = HashMap<u64, u32, BuildKeyHasher>;
 
-/// The words of a text, each with a number, computed once for all texts that it is compared with.
+/// Numbers for the words of a text, computed once for all texts to compare with it.
 pub struct KnownWords {
     numbers: Numbers,
     known: HashFilter,
-    /// The sentences that they are in.
+    /// The sentences of the text, as numbered words.
     pub sentences: Sentences,
-    /// The number of sentences that have each word.
+    /// For each word, the number of sentences with it.
     counts: Vec<u32>,
 }
 
 impl KnownWords {
-    /// Numbers the words of these tokens, which are sentences by the `ranges`.
+    /// Numbers the words of `tokens`. `ranges` are the sentences.
     ///
     /// # Errors
     /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
@@ -65,11 +66,11 @@ impl KnownWords {
 
 /// A text whose words are compared with known ones.
 pub struct OtherText<'a> {
-    /// Its tokens.
+    /// The hash of each token.
     pub tokens: &'a [u64],
-    /// The tokens of its sentences.
+    /// The token range of each sentence.
     pub ranges: Vec<Range<usize>>,
-    /// The number of the known word of each token, or [`NONE`].
+    /// For each token, the number of the known word, or [`NONE`].
     numbers: Vec<u32>,
 }
 
@@ -99,31 +100,31 @@ impl<'a> OtherText<'a> {
     }
 }
 
-/// A word is frequent in a text if more than a twentieth of the sentences have it; the twentieth is
-/// at least the first number and at most the second. Bounds work: frequent words weigh little, and
-/// no set of texts misses it.
+/// Bounds of the limit for frequent words. A word is frequent in a text if more than a twentieth of
+/// the sentences have it, where the twentieth is clamped to these two numbers. Bounds work:
+/// frequent words weigh little, and no evaluation set needs them.
 const SENTENCES_OF_WORD: (usize, usize) = (20, 60);
 
-/// Returns the number of sentences of a text of this many that have a word which is not frequent,
-/// at most.
+/// Returns the maximum number of sentences with a word that is not frequent, in a text of `count`
+/// sentences.
 pub fn many_sentences(count: usize) -> usize {
     let (least, most) = SENTENCES_OF_WORD;
     (count / 20).clamp(least, most)
 }
 
-/// Returns the weight of a word that is in `count` of this many sentences, rounded to 4,096ths: so
-/// the weights of the words of a sentence add up exactly, in whatever order, and the first of equal
-/// sentences is taken.
+/// Returns the weight of a word in `count` of `sentences` sentences, rounded to 4,096ths. Rounded
+/// weights add up exactly in any order, so the first of several equal sentences is always taken.
 fn says_of(count: u32, sentences: usize) -> f64 {
     (ln(1.0 + sentences as f64 / f64::from(count)) * 4096.0).round() / 4096.0
 }
 
 /// The weights of words by the number of sentences that have them.
 ///
-/// Few words are in many sentences, and a logarithm takes as long as ten words.
+/// Weights are kept, because a logarithm takes as long as ten words, and few words have a high
+/// count.
 pub struct Weights {
     sentences: usize,
-    /// 0 where the weight is not yet known.
+    /// The weight for each count, or 0 if not yet computed.
     of_count: Vec<f64>,
 }
 
@@ -144,7 +145,7 @@ impl Weights {
     }
 }
 
-/// Adds up the number of sentences that have each word.
+/// Adds, for each word, the number of sentences with it to `counts`.
 fn count(counts: &mut [u32], sentences: &Sentences, stop: &Stop) -> Result<()> {
     for (at, word) in sentences.all_words().iter().enumerate() {
         stop.check_at(at)?;
@@ -157,22 +158,22 @@ fn count(counts: &mut [u32], sentences: &Sentences, stop: &Stop) -> Result<()> {
 pub struct Vocabulary<'a> {
     /// The text whose words are known.
     known: &'a Sentences,
-    /// The words that the known text does not have come after those that it has.
+    /// The sentences of the other text. New words have the numbers after the known words.
     other: Sentences,
     /// Whether the known text is the document.
     is_document_known: bool,
     /// The number of words of the known text.
     of_known: usize,
-    /// The weight of each word, first those of the known text and then the others.
+    /// The weight of each word: first the known words, then the new words.
     says: Vec<f64>,
-    /// Whether the other text has each word of the known one.
+    /// For each known word, whether the other text has it.
     common: Vec<bool>,
 }
 
 impl Vocabulary<'_> {
-    /// Weighs the words of two texts: the weight of a word is ln(1 + sentences / sentences with the
-    /// word), over both texts. The one is for texts of a sentence or two, where every shared word
-    /// would have no weight.
+    /// Weighs the words of two texts. A word weighs ln(1 + sentences / sentences with the word),
+    /// over the sentences of the two texts. Without the 1 in the logarithm, every shared word would
+    /// weigh nothing in texts of a sentence or two.
     ///
     /// # Errors
     /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
@@ -223,7 +224,7 @@ impl Vocabulary<'_> {
         self.says.len()
     }
 
-    /// Returns the weight of a word in a sentence: its count there, times its weight (tf-isf).
+    /// Returns the weight of a word in a sentence: occurrences times weight (tf-isf).
     #[inline]
     pub fn weight(&self, word: &Word) -> f64 {
         f64::from(word.times) * self.says[word.number as usize]
@@ -251,7 +252,7 @@ impl Vocabulary<'_> {
         self.says[number as usize]
     }
 
-    /// Finds the sentences of a text that have each word of the known one.
+    /// Finds, for each known word, the sentences of a text that have it.
     pub fn places_in(&self, text: &Sentences, stop: &Stop) -> Result<Places> {
         let count = self.of_known;
         let mut starts = vec![0u32; count + 1];
@@ -279,7 +280,7 @@ impl Vocabulary<'_> {
     }
 }
 
-/// The sentences of a text that each known word is in.
+/// For each known word, the sentences of a text that have it.
 pub struct Places {
     starts: Vec<u32>,
     sentences: Vec<u32>,
@@ -291,7 +292,7 @@ impl Places {
         (self.starts.len() - 1) as u32
     }
 
-    /// Returns the sentences that a word is in, ascending; none if it is not known.
+    /// Returns the sentences with a word, ascending, or an empty slice if the word is not known.
     #[inline]
     pub fn of(&self, number: u32) -> &[u32] {
         let at = number as usize;

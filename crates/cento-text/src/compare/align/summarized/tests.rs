@@ -9,18 +9,19 @@ use crate::hash::mix64;
 use crate::runtime::Stop;
 use crate::text::{Analyzer, Tokens};
 
-/// A sentence of these words, by their numbers.
+/// Makes a sentence of words with these numbers.
 fn sentence(words: impl Iterator<Item = u64>, out: &mut String) {
     words.for_each(|word| write!(out, "w{:x} ", mix64(word) >> 32).unwrap());
     out.push_str(". ");
 }
 
-/// A text of `count` sentences of twelve words that no other text has.
+/// Makes `count` sentences of twelve words that no other text has.
 fn text(seed: u64, count: u64, out: &mut String) {
     (0..count).for_each(|at| sentence((0..12).map(|i| seed << 32 | at << 8 | i), out));
 }
 
-/// Sentences that each have ten words of every sixth one of text 1, in pairs, in another order.
+/// Makes sentences of ten words each from every sixth sentence of text 1, in pairs of words, in a
+/// different order.
 fn summary(out: &mut String) {
     (0..6).for_each(|at| {
         sentence(
@@ -57,8 +58,8 @@ fn a_summary_is_one_passage_of_either_text() {
     assert_eq!([found[0].hit.clone(), found[0].query.clone()], expected);
 }
 
-/// Returns whether two texts may have a summary, whose sentences are all `open` or none; the words
-/// of the first are known. No sentences of them may be alike.
+/// Returns whether two texts may have a summary, with all sentences `open` or none. The words of
+/// the first text are known. No sentences of the two texts may be alike.
 fn may_be(a: &str, b: &str, open: [bool; 2]) -> bool {
     let [a, b] = [a, b].map(analyzed);
     let [of_a, of_b] = [&a, &b].map(|text| ranges(text.side(), Stop::NEVER).unwrap());
@@ -73,12 +74,12 @@ fn may_be(a: &str, b: &str, open: [bool; 2]) -> bool {
 
 #[test]
 fn copied_sentences_bring_up_no_summary() {
-    // The words of any two texts with a copy and something else were numbered and weighed.
+    // Regression: two texts with a copy and further text had all words numbered and weighed.
     let (mut long, mut short) = (String::new(), String::new());
     text(1, 31, &mut long);
     summary(&mut short);
     for open in [[false, false], [true, false], [false, true], [true, true]] {
-        // The first is the one that may be a summary.
+        // The first text is the possible summary.
         assert_eq!(may_be(&short, &long, open), open[0], "{open:?}");
         assert_eq!(may_be(&long, &short, [open[1], open[0]]), open[0], "{open:?}");
     }
@@ -90,12 +91,12 @@ fn copied_sentences_bring_up_no_summary() {
     assert!(!may_be(&short, &short, [true, true]));
 }
 
-/// A word of text 1.
+/// Returns a word of text 1 by its place.
 fn word(sentence: u64, place: u64) -> u64 {
     1 << 32 | sentence << 8 | place
 }
 
-/// Six sentences between twenty others, each with these words.
+/// Makes six sentences, each with these words, between twenty further sentences.
 fn between_others(words: impl Fn(u64) -> Vec<u64>) -> String {
     let mut short = String::new();
     text(2, 10, &mut short);
@@ -121,7 +122,7 @@ fn an_abstract_fused_from_sentences_all_over_is_a_summary() {
 
 #[test]
 fn the_longer_a_text_beside_the_summary_the_more_pairs_it_has() {
-    // Headers of the same fields were summaries of each other's texts, 14 and 60 times as long.
+    // Regression: headers with the same fields became summaries of texts 14 and 60 times as long.
     let found = |spread: u64| {
         let mut long = String::new();
         text(1, 36 * spread, &mut long);
@@ -150,7 +151,7 @@ fn texts_on_one_topic_by_different_writers_are_no_summary() {
 
 #[test]
 fn names_without_the_words_between_them_are_no_summary() {
-    // All names of a text in another order: they are in common, its wording is not.
+    // The same names in a different order: the names are shared, the wording is not.
     let mut long = String::new();
     text(1, 36, &mut long);
     let short = between_others(|at| (0..12).map(|i| word((at + i * 3) % 36, i)).collect());
@@ -159,7 +160,7 @@ fn names_without_the_words_between_them_are_no_summary() {
 
 #[test]
 fn terms_that_two_contracts_have_throughout_are_no_summary() {
-    // Half of every sentence is one of four clauses that recur in both.
+    // Half of every sentence is a clause. Four clauses recur in both texts.
     let contract = |seed: u64, sentences: u64| {
         let mut text = String::new();
         let clause = |at: u64, i: u64| (7 << 40) | ((at % 4) << 8) | i;
@@ -178,8 +179,8 @@ fn terms_that_two_contracts_have_throughout_are_no_summary() {
 #[test]
 fn a_rewritten_passage_that_is_a_little_like_a_distant_sentence_is_unchanged() {
     let (mut long, mut short) = (String::new(), String::new());
-    // Ten sentences with two words in three of their own; the first is a little like one that
-    // comes thirty sentences later.
+    // Ten sentences, two thirds of each in its own words. The first sentence slightly resembles a
+    // sentence thirty sentences later.
     let rewritten = |at: u64, seed: u64| {
         (0..12).map(move |i| if i % 3 == 2 { seed << 40 | at << 8 | i } else { at << 8 | i })
     };
@@ -194,7 +195,7 @@ fn a_rewritten_passage_that_is_a_little_like_a_distant_sentence_is_unchanged() {
 
 #[test]
 fn where_all_sentences_are_alike_there_is_no_summary_but_rewritten_text() {
-    // Of ten words each, of twenty-five.
+    // Sentences of ten words, from a vocabulary of twenty-five.
     let word = |seed: u64, at: u64, i: u64| mix64(seed << 32 | at << 8 | i) % 25;
     let alike = |seed: u64, at: u64, out: &mut String| {
         sentence((0..10).map(|i| word(seed, at, i)), out);
@@ -204,7 +205,7 @@ fn where_all_sentences_are_alike_there_is_no_summary_but_rewritten_text() {
     (0..12).for_each(|at| alike(2, at, &mut other));
     let found = aligned(&other, &long);
     assert!(found.iter().all(|found| found.hit.len() < 3 * found.query.len()), "{found:?}");
-    // The same sentences in another order, with a word less.
+    // The same sentences in a different order, each a word shorter.
     (20..32).rev().for_each(|at| {
         sentence((1..10).rev().map(|i| word(1, at, i)), &mut rewritten);
     });
