@@ -62,7 +62,7 @@ mod with_the_feature {
         assert_eq!(none.status, 1, "{}", none.err);
         let run = dir.run(&["add", "other", "none.parquet", "--text-field", "a_text"]);
         assert_eq!(run.status, 2, "{}", run.err);
-        let said = "none.parquet: left out: it has no documents";
+        let said = "none.parquet: skipped: it has no documents";
         assert!(run.err.contains(said), "{}", run.err);
     }
 
@@ -126,6 +126,8 @@ mod with_the_feature {
             gz.finish().unwrap()
         };
         dir.write("b.parquet.gz", compressed);
+        // The JSON lines lack the other columns.
+        let with = |args: &[&'static str]| [&with(args)[..], &["--meta-field", "meta"]].concat();
         assert_eq!(dir.run(&["create", "i"]).status, 0);
         let added = dir.json(&with(&["add", "i", "a.jsonl"]));
         assert_eq!(added["added"], ROWS);

@@ -213,10 +213,7 @@ mod tests {
         let check = |text: &str, expected: &[&str]| {
             assert_eq!(cut(text, &quotations(text)), expected, "{text:?}");
         };
-        check(
-            "12\" thick. Copied. At the top 4\" across, 5\u{bd}\", 6 \" and 7 \" wide",
-            &[],
-        );
+        check("12\" thick. Copied. At the top 4\" across, 5\u{bd}\", 6 \" and 7 \" wide", &[]);
         check("48\u{b0}12'30\"N, 16\u{b0} 22' 10\". A 10\"x12\" print, 9\"\u{d7}9\".", &[]);
         check("f'(x) and f'\" x of g'\" y", &[]);
         // A mark after a number may close an open quotation.
