@@ -64,8 +64,8 @@ fn the_process_that_reads_tables_is_confined() {
     let dir = Dir::new();
     dir.write("a.parquet", include_bytes!("tables/sample.parquet"));
     let input = std::fs::File::open(dir.path("a.parquet")).unwrap();
-    let request = r#"{"read":{"kind":"parquet","id":"url","text":["content"],"meta":{"Named":["meta"]},
-        "all":false,"row_bytes_max":65536}}"#;
+    let request = r#"{"read":{"kind":"parquet","id":"url","text":["content"],
+        "meta":{"Named":["meta"]},"all":false,"row_bytes_max":65536}}"#;
     let mut worker = started(&dir, &["table-worker", request], input.into());
     let mut output = worker.stdout.take().unwrap();
     // The first byte of the answer is the kind: columns that are not read. Rows follow.
