@@ -26,7 +26,6 @@ enum OutputTarget {
     File(File, PathBuf),
 }
 
-/// The compression of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Compression {
     None,
@@ -34,9 +33,8 @@ pub enum Compression {
     Zstd,
 }
 
-/// The target of writes. Everything before the last [`OutFile::sync`] is a sequence of complete
-/// members or frames. A resumed run appends more members, and readers decode the file as one
-/// stream.
+/// The target of writes. [`OutFile::sync`] ends a member or frame. A resumed run appends more
+/// members, and readers decode the file as one stream.
 enum OutputStream {
     Plain(CountedWrites),
     Gzip(GzEncoder<CountedWrites>),
@@ -281,7 +279,7 @@ fn broken() -> io::Error {
 }
 
 impl OutFile {
-    /// Returns standard output, uncompressed.
+    /// Returns standard output.
     pub fn stdout() -> OutFile {
         let writer =
             BufWriter::with_capacity(BUFFER_BYTES, Box::new(io::stdout()) as Box<dyn Write>);
