@@ -85,9 +85,11 @@ fn similar(path: &Path) -> Option<PathBuf> {
 
 /// Returns an index that follows the path on the command line, as if the user had swapped the two.
 fn index_after(path: &Path, given: &[OsString]) -> Option<PathBuf> {
+    // The program may have the name of the path, but is not an argument.
+    let given = given.get(1..)?;
     let at = given.iter().position(|given| Path::new(given) == path)?;
     // The value of an option is in no order with the arguments.
-    if given[at - 1].to_string_lossy().starts_with('-') {
+    if at > 0 && given[at - 1].to_string_lossy().starts_with('-') {
         return None;
     }
     given[at + 1..].iter().map(PathBuf::from).find(|path| Index::exists(path))
@@ -126,6 +128,8 @@ mod tests {
         };
         let index = index.to_str().unwrap();
         assert!(said(&["cento", "show", "tides", index]).ends_with("the index comes first"));
+        assert!(said(&["tides", "tides", index]).ends_with("the index comes first"));
+        assert!(said(&["tides"]).contains("`cento create tides`"));
         let said = said(&["cento", "pairs", "--against", "tides", index]);
         assert!(said.contains("`cento create tides`"), "{said}");
     }
