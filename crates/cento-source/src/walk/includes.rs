@@ -15,6 +15,9 @@ pub const INCLUDED: &str = "a LaTeX file includes it, and it is read only if you
 /// The maximum number of inclusions examined per file. Books have fewer chapters.
 const INCLUSIONS_MAX: usize = 100;
 
+/// The maximum length of a name, in bytes: the limit of paths on Linux.
+const NAME_BYTES_MAX: usize = 4096;
+
 /// Commands that include a file.
 const COMMANDS: [&[u8]; 3] = [b"input{", b"include{", b"subfile{"];
 
@@ -74,21 +77,28 @@ impl Includes {
 
 /// Returns the names of the LaTeX files that a source includes outside of comments.
 fn included(source: &[u8]) -> impl Iterator<Item = String> + '_ {
-    memchr::memchr_iter(b'\\', source).filter_map(|at| {
-        let rest = &source[at + 1..];
-        let rest = COMMANDS.iter().find_map(|command| rest.strip_prefix(*command))?;
-        let line = source[..at].rsplit(|&byte| byte == b'\n').next().unwrap_or_default();
-        let is_comment = line.contains(&b'%');
-        let name = rest.split(|&byte| byte == b'}' || byte == b'\n').next()?;
-        let name = str::from_utf8(name).ok().filter(|_| rest.get(name.len()) == Some(&b'}'))?;
-        let name = name.trim();
-        let has_other_ending = name.rsplit('/').next()?.contains('.') && !name.ends_with(".tex");
-        let is_name = !name.is_empty() && !name.contains(['\\', '#', '{', '$']);
-        if is_comment || has_other_ending || !is_name {
-            return None;
-        }
-        Some(format!("{}.tex", name.trim_end_matches(".tex")))
+    source.split(|&byte| byte == b'\n').flat_map(|line| {
+        let line = without_comment(line);
+        memchr::memchr_iter(b'\\', line).filter_map(|at| included_by(&line[at + 1..]))
     })
+}
+
+/// Returns the part of a line before a comment. A percent sign after a backslash is text.
+fn without_comment(line: &[u8]) -> &[u8] {
+    let is_comment = |&at: &usize| at == 0 || line[at - 1] != b'\\';
+    let end = memchr::memchr_iter(b'%', line).find(is_comment).unwrap_or(line.len());
+    &line[..end]
+}
+
+/// Returns the name of the LaTeX file that a command without its backslash includes.
+fn included_by(command: &[u8]) -> Option<String> {
+    let rest = COMMANDS.iter().find_map(|name| command.strip_prefix(*name))?;
+    // Otherwise a long line of commands without an end takes the square of its length.
+    let end = memchr::memchr(b'}', &rest[..rest.len().min(NAME_BYTES_MAX)])?;
+    let name = str::from_utf8(&rest[..end]).ok()?.trim();
+    let has_other_ending = name.rsplit('/').next()?.contains('.') && !name.ends_with(".tex");
+    let is_name = !name.is_empty() && !name.contains(['\\', '#', '{', '$']);
+    (is_name && !has_other_ending).then(|| format!("{}.tex", name.trim_end_matches(".tex")))
 }
 
 #[cfg(test)]
@@ -110,6 +120,7 @@ mod tests {
             ["t/chapters/ch0.tex", "t/ch1.tex", "t/b.tex"]
         );
         assert_eq!(missing(&[("main.tex", "\\input{a}")]), ["a.tex"]);
+        assert_eq!(missing(&[("main.tex", "50 \\% of \\input{a} %\\input{b}")]), ["a.tex"]);
         assert_eq!(missing(&[("main.txt", "\\input{a}")]), [""; 0]);
         let chapter = ("t/chapters/ch0.tex", "words \\input{sections/s}");
         let section = ("t/sections/s.tex", "words");
