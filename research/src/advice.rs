@@ -68,15 +68,14 @@ impl Advice {
         let mut compared = Vec::new();
         if let Some(path) = &self.articles {
             let articles = self.sampled(path)?;
-            for preset in [Preset::Essays, Preset::Web, Preset::Corpus, Preset::Rewritten] {
+            for preset in [Preset::Essays, Preset::Corpus, Preset::Rewritten] {
                 self.planted(preset, articles.clone(), "articles", &mut compared)?;
             }
-            self.planted(Preset::Titles, titles(&articles), "titles", &mut compared)?;
+            self.planted(Preset::Rewritten, titles(&articles), "titles", &mut compared)?;
         }
         if let Some(path) = &self.duplicates {
-            for preset in [Preset::Web, Preset::Corpus] {
-                self.planted(preset, self.sampled(path)?, "near-duplicates", &mut compared)?;
-            }
+            let duplicates = self.sampled(path)?;
+            self.planted(Preset::Corpus, duplicates, "near-duplicates", &mut compared)?;
         }
         if let Some(path) = &self.ocr {
             let (documents, pairs) = self.pages(path)?;

@@ -61,14 +61,14 @@ mod tests {
 
     #[test]
     fn only_the_defaults_that_are_used_are_named() {
-        let mut used = PresetUse::of(Some(Preset::Web));
+        let mut used = PresetUse::of(Some(Preset::Corpus));
         assert_eq!(used.defaults(), None);
         assert_eq!(used.rank(Some), None);
         assert_eq!(used.defaults(), None);
         assert_eq!(used.min_resemblance(), Some(0.8));
         let defaults = used.defaults().unwrap();
-        assert_eq!(defaults.to_string(), "web: min_resemblance 0.8");
-        let json = serde_json::json!({"preset": "web", "min_resemblance": 0.8});
+        assert_eq!(defaults.to_string(), "corpus: min_resemblance 0.8");
+        let json = serde_json::json!({"preset": "corpus", "min_resemblance": 0.8});
         assert_eq!(serde_json::to_value(defaults).unwrap(), json);
         let mut used = PresetUse::of(Some(Preset::Code));
         assert_eq!(used.rank(|rank| (rank == PresetRank::Weight).then_some(())), None);

@@ -26,8 +26,8 @@ use crate::whole;
 #[setters(into)]
 pub struct DedupOptions {
     /// Minimum resemblance of a duplicate to an earlier document, 0 to 1. Default: the value that
-    /// the index's preset has for duplicates, or 0.8. For ocr and prints it is 0.6, which is higher
-    /// than for pairs.
+    /// the index's preset has for duplicates, or 0.8. For ocr it is 0.6, which is higher than
+    /// for pairs.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "X", value_parser = crate::search::share))]
     pub min_resemblance: Option<f64>,

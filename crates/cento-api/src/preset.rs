@@ -39,20 +39,14 @@ pub const REUSE_ANALYZER: &str = "avtor(stop=2)";
 pub enum Preset {
     /// Essays, theses and articles.
     Essays,
-    /// Web pages and news.
-    Web,
-    /// Millions of documents.
+    /// Collections in which most documents may have copies.
     Corpus,
     /// Programs.
     Code,
-    /// OCR text.
+    /// OCR text and early printed books.
     Ocr,
-    /// Early printed books.
-    Prints,
-    /// Rewritten text.
+    /// Rewritten text, quotations, and texts of a few words.
     Rewritten,
-    /// Texts of a few words.
-    Titles,
 }
 
 /// The ranking that a preset sets.
@@ -100,7 +94,7 @@ const NOISY_DUPLICATES: f64 = 0.6;
 const WORDS: &str = "words";
 
 /// Settings in the order of [`Preset::ALL`].
-const SETTINGS: [PresetSettings; 8] = [
+const SETTINGS: [PresetSettings; 5] = [
     PresetSettings {
         name: "essays",
         purpose: "essays, theses and articles: every shared passage of 14 words or more",
@@ -111,17 +105,8 @@ const SETTINGS: [PresetSettings; 8] = [
         dedup_min_resemblance: None,
     },
     PresetSettings {
-        name: "web",
-        purpose: "web pages and news: near-duplicates, with a third of the fingerprints",
-        scheme: "breaking(p=6)",
-        analyzer: WORDS,
-        rank: None,
-        min_resemblance: Some(0.8),
-        dedup_min_resemblance: Some(0.8),
-    },
-    PresetSettings {
         name: "corpus",
-        purpose: "millions of documents, such as training data: near-duplicates by 16 numbers each",
+        purpose: "web pages, news, training data: near-duplicates by 16 numbers a document",
         scheme: "minhash(k=5,b=16,r=8)",
         analyzer: WORDS,
         rank: None,
@@ -139,16 +124,7 @@ const SETTINGS: [PresetSettings; 8] = [
     },
     PresetSettings {
         name: "ocr",
-        purpose: "OCR text, where many words have wrong letters",
-        scheme: LETTERS_SPEC,
-        analyzer: "letters(folds=marks+uv+ij+ligatures+forms+hyphens)",
-        rank: None,
-        min_resemblance: Some(0.05),
-        dedup_min_resemblance: Some(NOISY_DUPLICATES),
-    },
-    PresetSettings {
-        name: "prints",
-        purpose: "early printed books and editions of them, in old and modern spelling",
+        purpose: "OCR text and early prints: words with wrong letters or in another spelling",
         scheme: LETTERS_SPEC,
         analyzer: "letters(folds=marks+uv+ij+ligatures+forms+umlauts+hyphens)",
         rank: None,
@@ -157,19 +133,10 @@ const SETTINGS: [PresetSettings; 8] = [
     },
     PresetSettings {
         name: "rewritten",
-        purpose: "rewritten text: words replaced, moved or omitted",
+        purpose: "rewritten text, quotations and titles: words replaced, moved or omitted",
         scheme: REUSE_SPEC,
         analyzer: REUSE_ANALYZER,
         rank: Some(PresetRank::Weight),
-        min_resemblance: None,
-        dedup_min_resemblance: None,
-    },
-    PresetSettings {
-        name: "titles",
-        purpose: "titles, headlines and messages of a few words",
-        scheme: "kgram(k=2)",
-        analyzer: WORDS,
-        rank: None,
         min_resemblance: None,
         dedup_min_resemblance: None,
     },
@@ -177,16 +144,8 @@ const SETTINGS: [PresetSettings; 8] = [
 
 impl Preset {
     /// All presets, in the order of printed lists.
-    pub const ALL: &'static [Preset] = &[
-        Preset::Essays,
-        Preset::Web,
-        Preset::Corpus,
-        Preset::Code,
-        Preset::Ocr,
-        Preset::Prints,
-        Preset::Rewritten,
-        Preset::Titles,
-    ];
+    pub const ALL: &'static [Preset] =
+        &[Preset::Essays, Preset::Corpus, Preset::Code, Preset::Ocr, Preset::Rewritten];
 
     fn settings(self) -> &'static PresetSettings {
         &SETTINGS[self as usize]
@@ -349,9 +308,9 @@ mod tests {
 
     #[test]
     fn what_is_named_wins_over_the_preset_and_the_preset_over_the_default() {
-        let web = Some(Preset::Web);
-        assert_eq!(Preset::scheme_or(web, Some("kgram(k=2)")), "kgram(k=2)");
-        assert_eq!(Preset::scheme_or(web, None), "breaking(p=6)");
+        let corpus = Some(Preset::Corpus);
+        assert_eq!(Preset::scheme_or(corpus, Some("kgram(k=2)")), "kgram(k=2)");
+        assert_eq!(Preset::scheme_or(corpus, None), "minhash(k=5,b=16,r=8)");
         assert_eq!(Preset::scheme_or(None, None), DEFAULT_SPEC);
         assert_eq!(Preset::analyzer_or(Some(Preset::Rewritten), None), "avtor(stop=2)");
         assert_eq!(Preset::analyzer_or(Some(Preset::Rewritten), Some("words")), "words");

@@ -119,16 +119,16 @@ mod tests {
     fn a_threshold_that_is_given_wins_and_zero_switches_that_of_the_preset_off() {
         let plain = PairOptions::default();
         let none = Thresholds::default();
-        let of_web = none.min_resemblance(0.8);
-        let (options, is_used) = with(Preset::Web, &plain, false);
-        assert_eq!((options.effective_thresholds(), is_used), (of_web, true));
+        let of_corpus = none.min_resemblance(0.8);
+        let (options, is_used) = with(Preset::Corpus, &plain, false);
+        assert_eq!((options.effective_thresholds(), is_used), (of_corpus, true));
         for given in [
             plain.clone().thresholds(none.min_resemblance(0.0)),
             plain.clone().thresholds(none.min_overlap(3u32)),
             plain.clone().min_passage(20u32),
             plain.clone().min_similarity(0.0),
         ] {
-            assert_eq!(with(Preset::Web, &given, true), (given, false));
+            assert_eq!(with(Preset::Corpus, &given, true), (given, false));
         }
         assert_eq!(with(Preset::Essays, &plain, false), (plain, false));
     }

@@ -11,7 +11,7 @@ Goal = Literal["hits", "trace", "passage"]
 
 Rank = Literal["overlap", "weight", "passages"]
 
-Preset = Literal["essays", "web", "corpus", "code", "ocr", "prints", "rewritten", "titles"]
+Preset = Literal["essays", "corpus", "code", "ocr", "rewritten"]
 
 PairRank = Literal["overlap", "similarity", "weight", "passages", "score"]
 

@@ -33,17 +33,17 @@ fn novelty_is_recorded_and_refused_where_fingerprints_have_no_runs() {
 
 #[test]
 fn a_preset_is_recorded_and_does_not_change_the_identity() {
-    let with = Config::preset(Preset::Web, true).unwrap();
-    let without = Config::new("breaking(p=6)", "words", true).unwrap();
+    let with = Config::preset(Preset::Corpus, true).unwrap();
+    let without = Config::new("minhash(k=5,b=16,r=8)", "words", true).unwrap();
     assert_eq!(with.digest(), without.digest());
-    assert_eq!(with.to_params()["preset"], "web");
+    assert_eq!(with.to_params()["preset"], "corpus");
     assert!(without.to_params().get("preset").is_none());
     let read = |params: &Value| {
         Config::from_params(Path::new("some/index"), params, || unreachable!("it has no table"))
     };
-    assert_eq!(read(&with.to_params()).unwrap().preset, Some(Preset::Web));
+    assert_eq!(read(&with.to_params()).unwrap().preset, Some(Preset::Corpus));
     assert_eq!(read(&without.to_params()).unwrap().preset, None);
-    assert_eq!(with.with_text(false).unwrap().preset, Some(Preset::Web));
+    assert_eq!(with.with_text(false).unwrap().preset, Some(Preset::Corpus));
     let mut params = with.to_params();
     for unknown in [Value::from("poems"), Value::from(7)] {
         params["preset"] = unknown;

@@ -13,7 +13,7 @@ const GENESIS: &str = include_str!("editions/genesis.jsonl");
 fn prints(lines: &str) -> Dir {
     let dir = Dir::new();
     dir.write("in.jsonl", lines);
-    assert_eq!(dir.run(&["create", "idx", "--for", "prints"]).status, 0);
+    assert_eq!(dir.run(&["create", "idx", "--for", "ocr"]).status, 0);
     assert_eq!(dir.json(&["add", "idx", "in.jsonl"])["added"], lines.lines().count());
     dir
 }

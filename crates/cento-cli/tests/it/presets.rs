@@ -19,11 +19,11 @@ fn alike() -> String {
     line("a", &a, json!({})) + &line("b", &b, json!({}))
 }
 
-/// An index of `alike()`, created for a purpose.
+/// An index of `alike()`, created for a purpose, with a scheme that finds them.
 fn indexed_for(purpose: &str) -> Dir {
     let dir = Dir::new();
     dir.write("alike.jsonl", alike());
-    dir.json(&["add", "idx", "alike.jsonl", "--for", purpose]);
+    dir.json(&["add", "idx", "alike.jsonl", "--for", purpose, "--scheme", "winnow"]);
     dir
 }
 
@@ -126,25 +126,29 @@ fn a_misspelt_preset_and_a_missing_language_are_named() {
 
 #[test]
 fn its_threshold_decides_about_near_duplicates_until_another_is_given() {
-    let dir = indexed_for("web");
+    let dir = indexed_for("corpus");
     let run = dir.run(&["pairs", "idx", "--format", "json"]);
     assert_eq!((run.status, pairs_of(&run).len()), (1, 0), "{}", run.out);
-    assert!(run.err.contains("--for web: min_resemblance 0.8"), "{}", run.err);
+    assert!(run.err.contains("--for corpus: min_resemblance 0.8"), "{}", run.err);
     for other in [["--min-resemblance", "0"], ["--min-overlap", "1"], ["--min-passage", "50"]] {
         let run = dir.run(&[&["pairs", "idx", "--format", "json"], &other[..]].concat());
         assert_eq!((run.status, pairs_of(&run).len()), (0, 1), "{other:?}");
-        assert!(!run.err.contains("--for web"), "{}", run.err);
+        assert!(!run.err.contains("--for corpus"), "{}", run.err);
     }
     let run = dir.run(&["pairs", "idx", "--limit", "5", "--format", "json"]);
     let end = jsons(&run.out).pop().unwrap();
-    assert_eq!(end["defaults"], json!({"preset": "web", "min_resemblance": 0.8}), "{}", run.out);
+    assert_eq!(end["defaults"], json!({"preset": "corpus", "min_resemblance": 0.8}), "{}", run.out);
     // The usual default of `cluster`, 0.5, would find both documents.
     let run = dir.run(&["cluster", "idx"]);
-    assert!(run.status == 1 && run.err.contains("--for web: min_resemblance 0.8"), "{}", run.err);
+    assert!(
+        run.status == 1 && run.err.contains("--for corpus: min_resemblance 0.8"),
+        "{}",
+        run.err
+    );
     assert_eq!(dir.run(&["cluster", "idx", "--min-resemblance", "0.5"]).status, 0);
     let plain = Dir::new();
     plain.write("alike.jsonl", alike());
-    plain.json(&["add", "idx", "alike.jsonl", "--scheme", "breaking(p=6)"]);
+    plain.json(&["add", "idx", "alike.jsonl", "--scheme", "winnow"]);
     assert_eq!(plain.run(&["cluster", "idx"]).status, 0);
 }
 
@@ -162,15 +166,11 @@ fn dedup_of_recognized_text_keeps_pages_that_share_an_item() {
     let dir = Dir::new();
     let page = |id: &str, seed| json!({"id": id, "text": format!("{} {item}", words(seed))});
     dir.write("pages.jsonl", format!("{}\n{}\n", page("one", 1), page("two", 2)));
-    for preset in ["ocr", "prints"] {
-        let dedup =
-            ["dedup", "pages.jsonl", "--for", preset, "--out", "kept.jsonl", "--format", "json"];
-        let run = dir.run(&dedup);
-        fs::remove_file(dir.path("kept.jsonl")).unwrap();
-        assert_eq!(run.json()["kept"], json!(2), "{}", run.err);
-        let pairs = dir.run(&["pairs", "pages.jsonl", "--for", preset, "--format", "json"]);
-        assert_eq!(pairs.status, 0, "{}", pairs.err);
-    }
+    let dedup = ["dedup", "pages.jsonl", "--for", "ocr", "--out", "kept.jsonl", "--format", "json"];
+    let run = dir.run(&dedup);
+    assert_eq!(run.json()["kept"], json!(2), "{}", run.err);
+    let pairs = dir.run(&["pairs", "pages.jsonl", "--for", "ocr", "--format", "json"]);
+    assert_eq!(pairs.status, 0, "{}", pairs.err);
 }
 
 #[test]
@@ -199,13 +199,13 @@ fn dedup_takes_the_threshold_of_for_and_of_the_preset_of_its_index() {
     dir.run(&["create", "seen", "--for", "ocr"]);
     let (again, _) = summary(&["--index", "seen"]);
     assert_eq!((&again["kept"], &again["defaults"]["preset"]), (&json!(1), &json!("ocr")));
-    let run = dir.run(&["dedup", "alike.jsonl", "--index", "seen", "--for", "web"]);
+    let run = dir.run(&["dedup", "alike.jsonl", "--index", "seen", "--for", "corpus"]);
     assert!(run.status == 2 && run.err.contains("created with --for ocr"), "{}", run.err);
 }
 
 #[test]
 fn a_search_uses_its_rank_and_never_its_threshold() {
-    let dir = indexed_for("web");
+    let dir = indexed_for("corpus");
     let quotation = words(1, 200).split(' ').take(30).collect::<Vec<_>>().join(" ");
     let answer = dir.json(&["search", "idx", "--text", &quotation]);
     assert!(answer["hits"].as_array().is_some_and(|hits| !hits.is_empty()), "{answer}");
@@ -230,14 +230,14 @@ fn a_merge_keeps_the_preset_of_its_target() {
     let dir = Dir::new();
     dir.write("a.txt", words(1, 60));
     dir.write("b.txt", words(2, 60));
-    dir.json(&["add", "with", "a.txt", "--for", "web"]);
-    dir.json(&["add", "without", "b.txt", "--scheme", "breaking(p=6)"]);
+    dir.json(&["add", "with", "a.txt", "--for", "corpus"]);
+    dir.json(&["add", "without", "b.txt", "--scheme", "minhash(k=5,b=16,r=8)"]);
     dir.write("c.txt", words(3, 60));
-    dir.json(&["add", "plain", "c.txt", "--scheme", "breaking(p=6)"]);
+    dir.json(&["add", "plain", "c.txt", "--scheme", "minhash(k=5,b=16,r=8)"]);
     for (target, shard, kept) in [
-        ("with", "without", json!("web")),
+        ("with", "without", json!("corpus")),
         ("plain", "with", Value::Null),
-        ("new", "with", json!("web")),
+        ("new", "with", json!("corpus")),
     ] {
         let run = dir.run(&["merge", target, shard]);
         assert_eq!(run.status, 0, "{target}: {}", run.err);
@@ -245,16 +245,16 @@ fn a_merge_keeps_the_preset_of_its_target() {
     }
     // A preset applies to several indexes only if every index has it.
     let run = dir.run(&["pairs", "with", "plain", "--format", "json"]);
-    assert!(!run.err.contains("--for web"), "{}", run.err);
+    assert!(!run.err.contains("--for corpus"), "{}", run.err);
 }
 
 #[test]
 fn another_preset_than_that_of_the_index_is_refused() {
-    let dir = indexed_for("web");
-    assert_eq!(dir.run(&["add", "idx", "alike.jsonl", "--for", "web"]).status, 0);
-    let run = dir.run(&["add", "idx", "alike.jsonl", "--for", "titles"]);
-    assert!(run.status == 2 && run.err.contains("created with --for web"), "{}", run.err);
-    let run = dir.run(&["pairs", "idx", "--for", "web"]);
+    let dir = indexed_for("corpus");
+    assert_eq!(dir.run(&["add", "idx", "alike.jsonl", "--for", "corpus"]).status, 0);
+    let run = dir.run(&["add", "idx", "alike.jsonl", "--for", "rewritten"]);
+    assert!(run.status == 2 && run.err.contains("created with --for corpus"), "{}", run.err);
+    let run = dir.run(&["pairs", "idx", "--for", "corpus"]);
     assert!(run.status == 2 && run.err.contains("--for is for pairs of files"), "{}", run.err);
 }
 
@@ -266,12 +266,12 @@ fn a_service_follows_the_same_rule() {
         assert_eq!(reply.status, 200, "{reply:?}");
         serde_json::from_str(&reply.body).unwrap()
     };
-    let dir = indexed_for("web");
+    let dir = indexed_for("corpus");
     let service = Service::start(&dir, &[]);
     let stats: Value = serde_json::from_str(&service.ask("GET", "/v1/stats", "", "").body).unwrap();
-    assert_eq!(stats["preset"], "web", "{stats}");
+    assert_eq!(stats["preset"], "corpus", "{stats}");
     let shown = dir.run(&["stats", "--url", &service.url]).out;
-    assert!(shown.contains("preset        web\n"), "{shown}");
+    assert!(shown.contains("preset        corpus\n"), "{shown}");
     let pairs = ask(&service, "/v1/pairs", json!({"documents": documents}));
     assert_eq!((&pairs["total"], &pairs["defaults"]["min_resemblance"]), (&json!(0), &json!(0.8)));
     for other in [json!({"min_resemblance": 0}), json!({"min_passage": 50})] {
@@ -282,7 +282,7 @@ fn a_service_follows_the_same_rule() {
     }
     let request = json!({"pairs": {"documents": documents}});
     let report = service.post("/v1/pairs/report", &request.to_string());
-    assert!(report.body.contains("web: min_resemblance 0.8"), "{}", report.body);
+    assert!(report.body.contains("corpus: min_resemblance 0.8"), "{}", report.body);
     let quotation = words(1, 200).split(' ').take(30).collect::<Vec<_>>().join(" ");
     let answer = ask(&service, "/v1/search", json!({"text": quotation}));
     assert!(answer["hits"][0]["id"].is_string() && answer.get("defaults").is_none(), "{answer}");
@@ -401,9 +401,10 @@ fn pairs_of_files_take_the_threshold_until_another_is_given() {
     dir.write("a.txt", words(1, 200));
     dir.write("b.txt", format!("{} {}", words(2, 50), words(1, 150)));
     let count = |options: &[&str]| {
-        let args = ["pairs", "a.txt", "b.txt", "--for", "web", "--format", "json"];
-        let run = dir.run(&[&args, options].concat());
-        (pairs_of(&run).len(), run.err.contains("--for web: min_resemblance 0.8"))
+        let files = ["a.txt", "b.txt", "--for", "corpus", "--scheme", "winnow"];
+        let args = [&["pairs", "--format", "json"], &files[..]].concat();
+        let run = dir.run(&[&args[..], options].concat());
+        (pairs_of(&run).len(), run.err.contains("--for corpus: min_resemblance 0.8"))
     };
     assert_eq!(count(&[]), (0, true));
     assert_eq!(count(&["--min-resemblance", "0"]), (1, false));
@@ -420,8 +421,8 @@ fn a_comparison_uses_its_scheme_and_a_service_its_own() {
         run.json()["overlap"].as_u64().unwrap()
     };
     assert_eq!(overlap(&[]), 0);
-    assert_eq!(overlap(&["--for", "titles"]), 2);
-    for option in [["--for", "web"], ["--scheme", "winnow"], ["--analyzer", "words"]] {
+    assert_eq!(overlap(&["--for", "rewritten"]), 7);
+    for option in [["--for", "corpus"], ["--scheme", "winnow"], ["--analyzer", "words"]] {
         let args = ["compare", "a.txt", "b.txt", "--url", "http://127.0.0.1:9"];
         let run = dir.run(&[&args, &option[..]].concat());
         assert!(run.status == 2 && run.err.contains("cannot be used with --url"), "{}", run.err);
@@ -449,7 +450,7 @@ fn old_prints_are_found_by_modern_spelling_and_so_is_recognized_text() {
     let dir = Dir::new();
     let lines = ["1611", "1545"].iter().zip(old).map(|(id, text)| line(id, text, json!({})));
     dir.write("old.jsonl", lines.collect::<String>() + &alike());
-    for (purpose, found) in [("prints", 2), ("ocr", 2), ("essays", 0)] {
+    for (purpose, found) in [("ocr", 2), ("essays", 0)] {
         dir.json(&["add", purpose, "old.jsonl", "--for", purpose]);
         let first = ["1611", "1545"].iter().zip(modern).filter(|(id, text)| {
             let run = dir.run(&["search", purpose, "--text", text, "--format", "json"]);
@@ -463,6 +464,7 @@ fn old_prints_are_found_by_modern_spelling_and_so_is_recognized_text() {
 fn short_texts_with_a_segment_in_common_are_no_duplicates() {
     // Regression: each text has a single segment, equal in two texts. Dedup reported duplicates of
     // 1.000 without the ~ of an estimate.
+    const FOR: [&str; 4] = ["--for", "corpus", "--scheme", "breaking(p=6)"];
     let dir = Dir::new();
     let texts = [
         "Licensed under the Academic Free License version 1.1.",
@@ -477,13 +479,12 @@ fn short_texts_with_a_segment_in_common_are_no_duplicates() {
         texts.iter().enumerate().map(line).collect()
     };
     dir.write("all.jsonl", lines(&texts, 0));
-    let deduped = |args: &[&str]| {
-        dir.json(&[&["dedup", "--for", "web"], args].concat())["near"].as_u64().unwrap()
-    };
+    let deduped =
+        |args: &[&str]| dir.json(&[&["dedup"], &FOR[..], args].concat())["near"].as_u64().unwrap();
     assert_eq!(deduped(&["all.jsonl", "--out", "kept.jsonl"]), 0);
-    let pairs = dir.run(&["pairs", "all.jsonl", "--for", "web", "--format", "json"]);
+    let pairs = dir.run(&[&["pairs", "all.jsonl", "--format", "json"], &FOR[..]].concat());
     assert_eq!(pairs_of(&pairs).len(), 0, "{}", pairs.out);
-    dir.json(&["add", "idx", "all.jsonl", "--for", "web"]);
+    dir.json(&[&["add", "idx", "all.jsonl"], &FOR[..]].concat());
     assert_eq!(dir.run(&["pairs", "idx"]).status, 1);
     assert_eq!(dir.run(&["cluster", "idx"]).status, 1);
     let near = format!("{} Really.", texts[0]);
@@ -501,7 +502,7 @@ fn short_texts_with_a_segment_in_common_are_no_duplicates() {
     for (at, text) in texts.iter().enumerate() {
         dir.write(&format!("{at}.txt"), text);
     }
-    let compared = dir.json(&["compare", "0.txt", "1.txt", "--for", "web"]);
+    let compared = dir.json(&["compare", "0.txt", "1.txt", "--scheme", "breaking(p=6)"]);
     assert!(
         compared["exact"] == true && compared["resemblance"].as_f64() < Some(0.5),
         "{compared}"
@@ -513,7 +514,7 @@ fn short_texts_with_a_segment_in_common_are_no_duplicates() {
         format!("{}{own}", (0..400).map(word).collect::<String>())
     };
     dir.write("long.jsonl", lines(&[&long("end"), &long("other end")], 0));
-    for (by, is_estimated) in [(["--for", "web"], false), (["--scheme", "lsh"], true)] {
+    for (by, is_estimated) in [(["--for", "corpus"], false), (["--scheme", "lsh"], true)] {
         let run = dir.run(&[&["pairs", "long.jsonl"], &by[..]].concat());
         let pair = run.out.lines().nth(1).unwrap_or_default();
         assert_eq!(pair.starts_with('~'), is_estimated, "{by:?} {}", run.out);

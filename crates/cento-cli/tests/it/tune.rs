@@ -24,7 +24,7 @@ fn settings(report: &Value) -> &Vec<Value> {
 #[test]
 fn the_commands_of_the_best_setting_find_the_copies() {
     let dir = collection(30, 60);
-    let report = dir.json(&["method", "tune", "all.jsonl", "--for", "web"]);
+    let report = dir.json(&["method", "tune", "all.jsonl", "--for", "corpus"]);
     let all = settings(&report);
     assert!((10..=16).contains(&all.len()), "{}", all.len());
     assert_eq!(all[0]["create"], json!(["--for", "essays"]));
@@ -183,7 +183,7 @@ fn copies_of_the_original_are_the_original() {
         (0..25).map(move |copy| line(&format!("{of}-{copy}"), &words(of, 120), json!({})))
     });
     dir.write("rep.jsonl", copies.collect::<String>());
-    let report = dir.json(&["method", "tune", "rep.jsonl", "--for", "web"]);
+    let report = dir.json(&["method", "tune", "rep.jsonl", "--for", "corpus"]);
     assert_eq!(report["documents"], 18 * 25);
     let best = &settings(&report)[report["best"].as_u64().unwrap() as usize];
     assert_eq!((&best["recall"]["value"], &best["first"]["value"]), (&json!(1.0), &json!(1.0)));

@@ -59,13 +59,12 @@ pub fn edits(purpose: Option<Preset>) -> Vec<Edit> {
             [of(Extent::Passage, Words, &[0, 5, 10, 20]), of(Extent::Copy, Words, &[10, 20])]
                 .concat()
         }
-        Some(Preset::Web | Preset::Corpus) => of(Extent::Copy, Words, &[2, 5, 10, 20]),
+        Some(Preset::Corpus) => of(Extent::Copy, Words, &[2, 5, 10, 20]),
         Some(Preset::Ocr) => of(Extent::Copy, Letters, &[10, 30, 50, 70]),
         Some(Preset::Rewritten) => {
             [of(Extent::Copy, Rewritten, &[20, 40]), of(Extent::Passage, Rewritten, &[20, 40])]
                 .concat()
         }
-        Some(Preset::Titles) => of(Extent::Copy, Words, &[10, 20, 30]),
         Some(Preset::Code) => of(Extent::Copy, Names, &[50, 100]),
         _ => [
             of(Extent::Copy, Words, &[10, 20]),

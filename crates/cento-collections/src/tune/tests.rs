@@ -85,7 +85,7 @@ fn a_copy_that_was_not_planted_is_no_false_hit_and_a_chance_hit_is_one() {
         .map(|Document { id, text, .. }| Document::new(format!("{id}-again"), format!("{text}end")))
         .collect();
     all.extend(twice);
-    let edits = edits(Some(cento::index::Preset::Web));
+    let edits = edits(Some(cento::index::Preset::Corpus));
     let cases = planted(all, &edits, None, 1, Stop::NEVER).unwrap();
     let report = run(&cases, &[words("kgram(k=5)"), words("kgram(k=1)")], By::Containment);
     let [runs, single] = &report.settings[..] else { panic!("two settings") };
@@ -112,7 +112,7 @@ fn copied(documents: &[Document]) -> Vec<Document> {
 fn copies_of_the_original_are_the_original() {
     // A training corpus with duplicates. Once the ten hits were copies of a single document, and
     // the original came first by chance.
-    let (once, edits) = (documents(40), edits(Some(cento::index::Preset::Web)));
+    let (once, edits) = (documents(40), edits(Some(cento::index::Preset::Corpus)));
     let settings = [words("kgram(k=3)"), words("winnow(k=5,w=10)"), words("kgram(k=1)")];
     let expected = planted(once.clone(), &edits, None, 1, Stop::NEVER).unwrap();
     let expected = run(&expected, &settings, By::Resemblance);

@@ -87,7 +87,7 @@ fn config_number(params: &BTreeMap<String, serde_json::Value>) -> u64 {
 
 #[test]
 fn the_document_is_enough_to_tell_whose_a_segment_is() {
-    let presets = [None, Some(Preset::Web), Some(Preset::Titles)];
+    let presets = [None, Some(Preset::Corpus), Some(Preset::Rewritten)];
     for (documents, preset) in [1, 7, 100].into_iter().zip(presets) {
         let dir = tempfile::tempdir().unwrap();
         let index = Index::create(dir.path(), config().with_preset(preset)).unwrap();

@@ -89,7 +89,7 @@ fn a_search_uses_the_rank_of_the_preset_and_says_so() {
 
 #[test]
 fn no_threshold_of_a_preset_hides_a_quotation_from_a_search() {
-    for preset in [Preset::Web, Preset::Ocr] {
+    for preset in [Preset::Essays, Preset::Ocr] {
         let searcher = searcher(config(preset));
         let quotation = words(1, 60).split(' ').take(25).collect::<Vec<_>>().join(" ");
         let answer = searcher.search(&Query::text(quotation)).unwrap();
@@ -100,11 +100,11 @@ fn no_threshold_of_a_preset_hides_a_quotation_from_a_search() {
 
 #[test]
 fn a_merge_keeps_the_preset_of_the_target() {
-    let plain = || Config::new(Preset::Web.scheme(), Preset::Web.analyzer(), true).unwrap();
+    let plain = || Config::new(Preset::Corpus.scheme(), Preset::Corpus.analyzer(), true).unwrap();
     for (target, shard, kept) in [
-        (config(Preset::Web), plain(), Some(Preset::Web)),
-        (plain(), config(Preset::Web), None),
-        (config(Preset::Web), plain().with_preset(Some(Preset::Essays)), Some(Preset::Web)),
+        (config(Preset::Corpus), plain(), Some(Preset::Corpus)),
+        (plain(), config(Preset::Corpus), None),
+        (config(Preset::Corpus), plain().with_preset(Some(Preset::Essays)), Some(Preset::Corpus)),
     ] {
         let dir = tempfile::tempdir().unwrap();
         let path = |name: &str| dir.path().join(name);
@@ -126,18 +126,18 @@ fn a_merge_keeps_the_preset_of_the_target() {
 #[test]
 fn indexes_searched_as_one_have_a_preset_if_all_have_the_same() {
     let index = |preset: Option<Preset>, first| {
-        let config = config(Preset::Web).with_preset(preset);
+        let config = config(Preset::Essays).with_preset(preset);
         filled(Index::in_memory(config).unwrap(), first).snapshot().unwrap()
     };
     let of = |a, b| {
         let named = vec![("a".to_owned(), index(a, 0)), ("b".to_owned(), index(b, 10))];
         Snapshot::union(named).unwrap().preset()
     };
-    let web = Some(Preset::Web);
-    assert_eq!(of(web, web), web);
-    assert_eq!(of(web, None), None);
-    assert_eq!(of(None, web), None);
-    assert_eq!(of(web, Some(Preset::Essays)), None);
+    let corpus = Some(Preset::Corpus);
+    assert_eq!(of(corpus, corpus), corpus);
+    assert_eq!(of(corpus, None), None);
+    assert_eq!(of(None, corpus), None);
+    assert_eq!(of(corpus, Some(Preset::Essays)), None);
 }
 
 #[test]
@@ -145,23 +145,23 @@ fn joins_use_the_defaults_of_the_preset_without_being_told_and_say_so() {
     // Two documents that share a quarter of their words are similar, but no near-duplicates.
     let text = |first: u64| words(1, 100) + " " + &words(first, 300);
     let of = |preset: Option<Preset>| {
-        let index = Index::in_memory(config(Preset::Web).with_preset(preset)).unwrap();
+        let index = Index::in_memory(config(Preset::Essays).with_preset(preset)).unwrap();
         let mut writer = index.writer(WriterOptions::default()).unwrap();
         writer.add(Document::new("a", text(2))).unwrap();
         writer.add(Document::new("b", text(3))).unwrap();
         writer.finish().unwrap();
         Searcher::new(index.snapshot().unwrap())
     };
-    let (plain, web) = (of(None), of(Some(Preset::Web)));
+    let (plain, corpus) = (of(None), of(Some(Preset::Corpus)));
     let least = |defaults: Option<PresetDefaults>| defaults.and_then(|used| used.min_resemblance);
     let options = PairOptions::default();
     let found = |searcher| pairs(searcher, &options);
     assert_eq!((found(&plain).count(), found(&plain).defaults()), (1, None));
-    assert_eq!((found(&web).count(), least(found(&web).defaults())), (0, Some(0.8)));
+    assert_eq!((found(&corpus).count(), least(found(&corpus).defaults())), (0, Some(0.8)));
     // Two indexes get the defaults of a preset if both have the preset.
-    assert_eq!(found(&web).against(&plain).defaults(), None);
-    assert_eq!(least(found(&web).against(&web).defaults()), Some(0.8));
-    let best = found(&web).most_similar().unwrap();
+    assert_eq!(found(&corpus).against(&plain).defaults(), None);
+    assert_eq!(least(found(&corpus).against(&corpus).defaults()), Some(0.8));
+    let best = found(&corpus).most_similar().unwrap();
     assert_eq!((best.pairs.len(), least(best.defaults)), (0, Some(0.8)));
 
     let clustered = |searcher, least: f64| {
@@ -169,7 +169,7 @@ fn joins_use_the_defaults_of_the_preset_without_being_told_and_say_so() {
         let given = options.clone().thresholds(Thresholds::default().min_resemblance(least));
         (clusters(searcher, &options), clusters(searcher, &given))
     };
-    let (by_preset, given) = clustered(&web, 0.1);
+    let (by_preset, given) = clustered(&corpus, 0.1);
     assert_eq!((least(by_preset.defaults()), given.defaults()), (Some(0.8), None));
     assert_eq!((by_preset.count(), given.count()), (0, 1));
 
