@@ -23,7 +23,7 @@ def build(
     *,
     id: str = "id",
     text: str = "text",
-    meta: Sequence[str] = (),
+    meta: Sequence[str] | None = None,
     parts: int | None = None,
     on_conflict: Literal["error", "later"] = "error",
     **settings: Any,
@@ -37,13 +37,14 @@ def build(
         index: The directory of the index; created if there is none, added to if there is one.
         id: The column of the ids, which are unique.
         text: The column of the texts.
-        meta: The columns that make the meta object.
+        meta: The columns to keep in the meta object; ``[]`` for none. All further columns if not
+            given, as for :meth:`cento.Writer.add_arrow`.
         parts: The number of blocks; as the data set has them if not given.
         on_conflict: What happens if an id occurs twice: see :func:`cento.merge`.
         settings: Other arguments of :class:`cento.Index`, of a new index.
     """
     where = os.fspath(_parts.directory_of(index))
-    names = list(meta)
+    names = None if meta is None else list(meta)
 
     def write(block: Any) -> dict[str, list[str]]:
         part = _parts.write_part(block, where, id=id, text=text, meta=names, **settings)
