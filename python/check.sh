@@ -24,7 +24,7 @@ step "$bin/pip" install -q --disable-pip-version-check mypy myst-parser pyright 
 if [[ ${CENTO_OTHERS:-} == 1 ]]; then
     # datatrove splits words with spaCy, by way of tokenizers, and depends on neither.
     step "$bin/pip" install -q --disable-pip-version-check datasketch rensa text-dedup datatrove spacy tokenizers \
-        'ray[data]' pyspark
+        'ray[data,serve]' pyspark
 fi
 wheel=${1:-}
 if [[ -z $wheel ]]; then

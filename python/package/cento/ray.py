@@ -1,7 +1,8 @@
-"""Ray Data builds, searches, pairs and deduplicates: data sets in, data sets out.
+"""Ray Data builds, searches, pairs and deduplicates, and Ray Serve searches shards.
 
-Needs ray[data] and pyarrow, and paths that the driver and all workers see. Workers build, search
-and find pairs; merging and clusters are the driver's work, with all of its processors.
+Needs ray[data] and pyarrow, or ray[serve] for :func:`serve_shards`, and paths that the driver and
+all workers see. Workers build, search and find pairs; merging and clusters are the driver's work,
+with all of its processors.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 from . import parts as _parts
+from ._ray_shards import serve_shards as serve_shards
 from ._types import AddedIndexes
 
 _Path = str | os.PathLike[str]
