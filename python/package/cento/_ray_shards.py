@@ -218,9 +218,9 @@ def serve_shards(
         deployment: Other options of deployments, such as ``ray_actor_options={"num_cpus": 0.5}``.
 
     Returns:
-        The handle of the head: ``handle.search.remote(text, limit=5).result()`` gives a
-        :class:`cento.shards.ShardedAnswer`. Other programs get it with
-        ``ray.serve.get_app_handle("cento")``.
+        The handle of the head, for this and other programs (``ray.serve.get_app_handle("cento")``).
+        ``handle.search.remote(text, limit=5).result()`` gives a
+        :class:`cento.shards.ShardedAnswer`.
     """
     if not isinstance(shards, Mapping):
         shards = {f"shard-{at}": path for at, path in enumerate(shards)}
