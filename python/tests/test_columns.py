@@ -105,7 +105,7 @@ def test_duckdb_has_the_functions(stored: cento.Index, rows: list[tuple[str, str
         assert joined == [
             (id, hit[0])
             for (id, _), found in zip(rows, wanted["hits"], strict=True)
-            for hit in found or []
+            for hit in list[Any](found or [])
         ]
         # Registered again, it shows the last commit, and takes other options.
         with stored.writer() as w:
@@ -156,7 +156,7 @@ def test_polars_has_the_namespace(stored: cento.Index, rows: list[tuple[str, str
     assert pairs == [
         (id, found[0])
         for (id, _), hits in zip(rows, wanted["hits"], strict=True)
-        for found in hits or []
+        for found in list[Any](hits or [])
     ]
     empty = frame.clear().select(text.duplicate_of(path))
     assert (len(empty), empty.schema["text"]) == (0, pl.String)

@@ -121,12 +121,11 @@ def test_answers_go_on_while_shards_die_and_change(
 
     # A replica is killed: the other answers.
     kill("all", "first")
-    for _ in range(5):
-        found = search()
+    for found in [search() for _ in range(5)]:
         assert (found.missing, shown(found.answer)) == ((), of_before)
 
     # A shard is replaced during searches: each answer is of one of the two states.
-    old_commits = found.commits
+    old_commits = search().commits
     copy = f"{text} and more words"
     later = made(tmp_path / "later.idx", [*halves[1], ("copy", copy)])
     after = made(tmp_path / "after.idx", [*documents, ("copy", copy)])
