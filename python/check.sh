@@ -20,11 +20,11 @@ step "${PYTHON:-python3}" -m venv "$work/venv"
 bin=$work/venv/bin
 [[ -d $bin ]] || bin=$work/venv/Scripts
 step "$bin/pip" install -q --disable-pip-version-check mypy myst-parser pyright pytest ruff sphinx \
-    datasets matplotlib numpy pandas polars pyarrow
+    datasets duckdb matplotlib numpy pandas polars pyarrow
 if [[ ${CENTO_OTHERS:-} == 1 ]]; then
     # datatrove splits words with spaCy, by way of tokenizers, and depends on neither.
     step "$bin/pip" install -q --disable-pip-version-check datasketch rensa text-dedup datatrove spacy tokenizers \
-        'ray[data]' pyspark
+        'ray[data,serve]' pyspark
 fi
 wheel=${1:-}
 if [[ -z $wheel ]]; then

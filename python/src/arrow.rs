@@ -19,8 +19,10 @@ use pyo3_arrow::{PyRecordBatch, PyRecordBatchReader};
 use serde_json::{Map, Number, Value};
 
 use crate::contents::Contents;
+use crate::convert::PARTS;
 use crate::entry::{BATCH_BYTES, BATCH_DOCUMENTS, Entry, Refusal};
 use crate::error::{Failure, refused};
+use crate::meta::{FieldUse, MetaBuilder, MetaFields};
 use crate::strings::{StringColumn, column, ids_of};
 
 /// The meaning of the columns of a table.
@@ -34,18 +36,10 @@ pub struct Columns {
     pub numbered: &'static str,
     /// The column of the texts.
     pub text: String,
-    /// The columns that make the meta object, or the one struct column that is it.
-    pub meta: Meta,
-}
-
-/// The place of the meta object of a row.
-pub enum Meta {
-    /// In one struct column.
-    Object(String),
-    /// In the column of this name, if it exists and holds structs.
-    Perhaps(String),
-    /// In these columns, under their names.
-    Columns(Vec<String>),
+    /// The columns that make the meta object.
+    pub meta: MetaFields,
+    /// The use of the columns.
+    pub field_use: FieldUse,
 }
 
 /// Some rows of a table.
@@ -81,6 +75,11 @@ impl Tables {
             tables.rest = Some(rest.unbind());
         }
         Ok(tables)
+    }
+
+    /// Warns of columns that became no part of a document.
+    pub fn warn(&self, py: Python<'_>) -> PyResult<()> {
+        self.columns.field_use.warn(py)
     }
 
     /// Returns the name of the column of the texts.
@@ -216,8 +215,9 @@ impl Rows {
     /// # Errors
     /// When a column is missing, or of a type that it cannot be.
     pub fn documents(&self, skips: bool) -> Result<Vec<Entry>> {
-        let Columns { id, id_prefix, numbered, text, meta } = &*self.columns;
+        let Columns { id, id_prefix, numbered, text, .. } = &*self.columns;
         let contents = Contents::of(&self.batch, text)?;
+        let others = self.others(contents.has_parts());
         let are_numbered =
             id_prefix.is_none() && id.is_none() && self.batch.column_by_name("id").is_none();
         let id = id.as_deref().unwrap_or("id");
@@ -240,7 +240,7 @@ impl Rows {
                 (Some(own), _) => own.to_owned(),
                 (None, prefix) => format!("{}{number}", prefix.as_deref().unwrap_or(numbered)),
             };
-            let document = self.document(id, &contents, (meta, row, number));
+            let document = self.document(id, &contents, (&others, row, number));
             let is_bad = document.is_err();
             let document = match document {
                 Err(error) => Err(Refusal::of(number, error)?),
@@ -266,35 +266,62 @@ impl Rows {
         &self,
         id: String,
         contents: &Contents<'_>,
-        (meta, row, number): (&Meta, usize, u64),
+        (others, row, number): (&[(&str, &ArrayRef)], usize, u64),
     ) -> Result<Document> {
         let place = || format!("row {number}");
         let document = contents.document(row, id);
         let mut document = document.map_err(|what| Error::input(place(), what))?;
-        document.meta = self.meta(meta, row, &place)?;
+        document.meta = self.meta(others, row, &place)?;
         match document.problem() {
             Some(what) => Err(Error::input(place(), what)),
             None => Ok(document),
         }
     }
 
+    /// Returns the columns without another purpose that a meta object can hold, if all are kept.
+    fn others(&self, has_parts: bool) -> Vec<(&str, &ArrayRef)> {
+        let Columns { id, id_prefix, text, meta, field_use, .. } = &*self.columns;
+        if !matches!(meta, MetaFields::All) {
+            return Vec::new();
+        }
+        let fields = self.batch.schema_ref().fields();
+        let id = id_prefix.is_none().then(|| id.as_deref().unwrap_or("id"));
+        let is_used = |name: &str| id == Some(name) || text == name || (name == PARTS && has_parts);
+        let mut others = Vec::new();
+        for (field, column) in fields.iter().zip(self.batch.columns()) {
+            let name = field.name().as_str();
+            let times = fields.iter().filter(|field| field.name() == name).count();
+            match times > 1 || is_bytes(field.data_type()) {
+                _ if is_used(name) => {}
+                true => field_use.leave_out(name),
+                false => others.push((name, column)),
+            }
+        }
+        others
+    }
+
     fn meta(
         &self,
-        meta: &Meta,
+        others: &[(&str, &ArrayRef)],
         row: usize,
         place: &dyn Fn() -> String,
     ) -> Result<Map<String, Value>> {
-        match meta {
-            Meta::Perhaps(name) => match self.batch.column_by_name(name) {
-                Some(found) if matches!(found.data_type(), DataType::Struct(_)) => {
-                    match json_of(column(&self.batch, name)?, row, place)? {
-                        Value::Object(map) => Ok(map),
-                        _ => Ok(Map::new()),
+        let field_use = &self.columns.field_use;
+        match &self.columns.meta {
+            MetaFields::All => {
+                let mut builder = MetaBuilder::default();
+                for (name, column) in others {
+                    match json_of(column, row, place) {
+                        Ok(value) => builder.add(name, value, field_use),
+                        // Data frames use NaN for missing values.
+                        Err(_) if is_nan(column, row) => {}
+                        Err(Error::Input { .. }) => field_use.leave_out(name),
+                        Err(error) => return Err(error),
                     }
                 }
-                _ => Ok(Map::new()),
-            },
-            Meta::Object(name) => match json_of(column(&self.batch, name)?, row, place)? {
+                Ok(builder.build(field_use))
+            }
+            MetaFields::Object(name) => match json_of(column(&self.batch, name)?, row, place)? {
                 Value::Object(map) => Ok(map),
                 Value::Null => Ok(Map::new()),
                 // As `Index.to_arrow` gives it.
@@ -304,11 +331,29 @@ impl Rows {
                 }),
                 _ => Err(Error::input(place(), format!("`{name}` is not a struct"))),
             },
-            Meta::Columns(names) => {
+            MetaFields::Named(names) => {
                 let named = names.iter().map(|name| Ok((name, column(&self.batch, name)?)));
                 object_of(named, row, place)
             }
         }
+    }
+}
+
+/// Returns whether the values are bytes, which JSON does not have.
+fn is_bytes(found: &DataType) -> bool {
+    match found {
+        DataType::Dictionary(_, values) => is_bytes(values),
+        found => found.is_binary() || matches!(found, DataType::FixedSizeBinary(_)),
+    }
+}
+
+/// Returns whether a row of a column has NaN.
+fn is_nan(array: &ArrayRef, row: usize) -> bool {
+    match array.data_type() {
+        DataType::Float16 => array.as_primitive::<Float16Type>().value(row).is_nan(),
+        DataType::Float32 => array.as_primitive::<Float32Type>().value(row).is_nan(),
+        DataType::Float64 => array.as_primitive::<Float64Type>().value(row).is_nan(),
+        _ => false,
     }
 }
 

@@ -28,6 +28,11 @@ impl Contents<'_> {
         Ok(Contents { text, texts, parts })
     }
 
+    /// Returns whether a column has parts of documents.
+    pub fn has_parts(&self) -> bool {
+        self.parts.is_some()
+    }
+
     /// Returns the bytes of the text of a row.
     pub fn bytes(&self, row: usize) -> usize {
         let text = self.texts.as_ref().and_then(|texts| texts.at(row)).map(str::len);

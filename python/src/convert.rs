@@ -1,12 +1,8 @@
 //! Conversion between Python values and documents, ids and meta objects.
 
-use std::cell::RefCell;
-use std::collections::BTreeSet;
-use std::ffi::CString;
-
 use cento::index::{META_DEPTH_MAX, id_of_json};
 use cento::{Document, Error};
-use pyo3::exceptions::{PyUnicodeEncodeError, PyUserWarning};
+use pyo3::exceptions::PyUnicodeEncodeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyMapping, PyString, PyTuple};
 use serde::Serialize;
@@ -15,47 +11,18 @@ use serde_json::{Map, Number, Value};
 
 use crate::entry::{Entry, Refusal};
 use crate::error::Failure;
+use crate::meta::{FieldUse, META, MetaBuilder, MetaFields};
 
 /// The names of the fields of a mapping.
 pub struct Fields {
-    /// The name for the id.
-    pub id: String,
+    /// The name for the id, or `None` to number all documents.
+    pub id: Option<String>,
     /// The name for the text.
     pub text: String,
-    /// The name for the meta object.
-    pub meta: String,
-    /// The fields of mappings that became no part of a document.
-    pub left_out: LeftOut,
-}
-
-/// The names of the fields that became no part of a document: of very many, some.
-#[derive(Default)]
-pub struct LeftOut(RefCell<BTreeSet<String>>);
-
-/// The maximum number of names that are kept.
-const NAMES_MAX: usize = 32;
-
-impl LeftOut {
-    /// Adds a name.
-    pub fn add(&self, name: &str) {
-        let mut names = self.0.borrow_mut();
-        if names.len() < NAMES_MAX && !names.contains(name) {
-            names.insert(name.to_owned());
-        }
-    }
-
-    /// Warns of the names, if there are any, with advice.
-    pub fn warn(&self, py: Python<'_>, advice: &str) -> PyResult<()> {
-        let names = self.0.borrow();
-        if names.is_empty() {
-            return Ok(());
-        }
-        let shown: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-        let said = format!("not kept: {}; {advice}", shown.join(", ")).replace('\0', " ");
-        let said = CString::new(said).unwrap_or_default();
-        // The caller of the Python half.
-        PyErr::warn(py, &py.get_type::<PyUserWarning>(), &said, 2)
-    }
+    /// The fields that make the meta object.
+    pub meta: MetaFields,
+    /// The use of the fields of mappings.
+    pub field_use: FieldUse,
 }
 
 /// Makes the exception for a value at `place` that is not a document.
@@ -193,10 +160,16 @@ fn json_of(value: &Bound<'_, PyAny>, place: &str, depth: usize) -> PyResult<Valu
         number.into()
     } else if let Ok(number) = value.extract::<u64>() {
         number.into()
+    } else if value.hasattr("isoformat")? {
+        // A date or a time. The missing one of pandas is not equal to itself.
+        match value.eq(value)? {
+            true => text_of(&value.call_method0("isoformat")?, place, "meta object")?.into(),
+            false => Value::Null,
+        }
     } else {
         let what = format!(
-            "the meta object has a {}; it may have dict, list, str, int of 64 bits, float, bool \
-             and None",
+            "the meta object has a {}; it may have dict, list, str, int of 64 bits, float, bool, \
+             dates, times and None",
             type_of(value)
         );
         return Err(refuse(place, what));
@@ -299,55 +272,125 @@ pub fn document_of(
     } else if numbers_all && item.is_instance_of::<PyString>() {
         (None, ItemContent::Text(item.clone()), None)
     } else if let Ok(dict) = item.cast::<PyDict>() {
-        let content = content_of(dict.get_item(&fields.text)?, || dict.get_item(PARTS))?;
-        let content = content.ok_or_else(|| missing(&fields.text))?;
-        let (id, meta) = (dict.get_item(&fields.id)?, dict.get_item(&fields.meta)?);
-        // Most have no other fields.
-        if dict.len() > 1 + usize::from(id.is_some()) + usize::from(meta.is_some()) {
-            let is_used = |name: &str| {
-                [&fields.id, &fields.text, &fields.meta].iter().any(|used| *used == name)
-                    || (name == PARTS && matches!(content, ItemContent::Parts(_)))
-            };
-            for (key, _) in dict {
-                let name = key.str()?;
-                let name = name.to_string_lossy();
-                if !is_used(&name) {
-                    fields.left_out.add(&name);
-                }
-            }
-        }
-        (id, content, meta)
+        return document_of_mapping(dict.as_mapping(), fields, number, numbering);
     } else if let Ok(mapping) = item.cast::<PyMapping>() {
-        let get = |name: &str| match mapping.contains(name)? {
-            true => mapping.get_item(name).map(Some),
-            false => Ok(None),
-        };
-        let content = content_of(get(&fields.text)?, || get(PARTS))?;
-        let content = content.ok_or_else(|| missing(&fields.text))?;
-        (get(&fields.id)?, content, get(&fields.meta)?)
+        return document_of_mapping(mapping, fields, number, numbering);
     } else if let Some(document) = stored_document(item)? {
         document
     } else {
         let what = format!("it is a {}, not a tuple (id, text) or a dict", type_of(item));
         return Err(refuse(&place, what));
     };
-    let is_null = |id: &Bound<'_, PyAny>| {
-        id.is_none() || id.cast::<PyFloat>().is_ok_and(|float| float.value().is_nan())
-    };
-    let (id, is_numbered) = match id {
-        Some(id) if !is_null(&id) => (id_of(&id, &place)?, false),
-        _ if numbers_all => (number.to_string(), true),
-        Some(_) => (format!("item/{number}"), true),
-        None => return Err(missing(&fields.id)),
+    let meta = meta.map_or(Ok(Map::new()), |meta| meta_of(&meta, &place))?;
+    let id = id.or_else(|| numbers_all.then(|| item.py().None().into_bound(item.py())));
+    let id = id.ok_or_else(|| missing("id"))?;
+    made(number, (id, content, meta), numbering)
+}
+
+/// Makes a document of its id, its content and its meta object.
+fn made(
+    number: u64,
+    (id, content, meta): (Bound<'_, PyAny>, ItemContent<'_>, Map<String, Value>),
+    numbering: Numbering,
+) -> PyResult<Entry> {
+    let place = format!("item {number}");
+    let is_null = id.is_none() || is_nan(&id);
+    let (id, is_numbered) = match numbering {
+        _ if !is_null => (id_of(&id, &place)?, false),
+        Numbering::All => (number.to_string(), true),
+        Numbering::Nulls => (format!("item/{number}"), true),
     };
     let mut document = match content {
         ItemContent::Text(text) => Document::new(id, text_of(&text, &place, "text")?),
         ItemContent::Parts(parts) => document_of_parts(id, &parts, &place)?,
     };
-    if let Some(meta) = meta {
-        document.meta = meta_of(&meta, &place)?;
-    }
+    document.meta = meta;
     Ok(Entry { number, document: Ok(checked(document, &place)?), is_numbered })
+}
+
+/// Returns whether a value is the float that data frames use for missing values.
+fn is_nan(value: &Bound<'_, PyAny>) -> bool {
+    value.cast::<PyFloat>().is_ok_and(|float| float.value().is_nan())
+}
+
+/// Makes a document of a mapping.
+fn document_of_mapping(
+    mapping: &Bound<'_, PyMapping>,
+    fields: &Fields,
+    number: u64,
+    numbering: Numbering,
+) -> PyResult<Entry> {
+    let place = format!("item {number}");
+    let missing = |name: &str| refuse(&place, format!("there is no `{name}`"));
+    let get = |name: &str| match mapping.contains(name)? {
+        true => mapping.get_item(name).map(Some),
+        false => Ok(None),
+    };
+    let content = content_of(get(&fields.text)?, || get(PARTS))?;
+    let content = content.ok_or_else(|| missing(&fields.text))?;
+    let has_parts = matches!(content, ItemContent::Parts(_));
+    let id = match &fields.id {
+        Some(name) => match get(name)? {
+            None if numbering == Numbering::Nulls => return Err(missing(name)),
+            id => id,
+        },
+        None => None,
+    };
+    let meta = match &fields.meta {
+        MetaFields::Object(name) => {
+            get(name)?.map_or(Ok(Map::new()), |meta| meta_of(&meta, &place))?
+        }
+        MetaFields::Named(names) => {
+            let mut meta = Map::new();
+            for name in names {
+                let Some(value) = get(name)? else { continue };
+                fields.field_use.meet(name);
+                if !is_nan(&value)
+                    && let json = json_of(&value, &place, 1)?
+                    && !json.is_null()
+                {
+                    meta.insert(name.clone(), json);
+                }
+            }
+            meta
+        }
+        MetaFields::All => other_fields(mapping, fields, (number, has_parts))?,
+    };
+    let id = id.unwrap_or_else(|| mapping.py().None().into_bound(mapping.py()));
+    made(number, (id, content, meta), numbering)
+}
+
+/// Makes a meta object of all fields of a mapping that have no other purpose.
+fn other_fields(
+    mapping: &Bound<'_, PyMapping>,
+    fields: &Fields,
+    (number, has_parts): (u64, bool),
+) -> PyResult<Map<String, Value>> {
+    let place = format!("item {number}");
+    let py = mapping.py();
+    let mut builder = MetaBuilder::default();
+    for pair in mapping.items()? {
+        let (key, value): (Bound<'_, PyAny>, Bound<'_, PyAny>) = pair.extract()?;
+        let Some(name) = key.cast::<PyString>().ok().and_then(|name| name.to_str().ok()) else {
+            fields.field_use.leave_out(&key.str()?.to_string_lossy());
+            continue;
+        };
+        let is_used = fields.id.as_deref() == Some(name)
+            || fields.text == name
+            || (name == PARTS && has_parts);
+        if is_used || is_nan(&value) {
+            continue;
+        }
+        // A wrong member of `meta` is the fault of the caller, who put it there.
+        match json_of(&value, &place, usize::from(name != META)) {
+            Ok(json) => builder.add(name, json, &fields.field_use),
+            Err(error) if name != META && refusal_of(py, number, &error)?.is_some() => {
+                fields.field_use.leave_out(name);
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(builder.build(&fields.field_use))
 }
 
 /// The id, the content and the meta object of a `Document`, if `item` is one.

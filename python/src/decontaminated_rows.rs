@@ -10,10 +10,11 @@ use cento_collections::decontaminate::{Benchmarks as Questions, Finding, Scratch
 use cento_collections::has_words;
 use pyo3::prelude::*;
 
-use crate::arrow::{Columns, Meta, Rows, Tables};
+use crate::arrow::{Columns, Rows, Tables};
 use crate::decontaminate::{Benchmarks, in_threads};
 use crate::entry::{Entry, Refusal};
 use crate::error::refused;
+use crate::meta::{FieldUse, MetaFields};
 use crate::run;
 use crate::stream::{RefusedRows, RowFate, RowSource, Stream, Turns, columns_with, staying};
 
@@ -80,7 +81,8 @@ pub fn decontaminated_rows(
         id_prefix: Some(String::new()),
         numbered: "",
         text: text.clone(),
-        meta: Meta::Columns(Vec::new()),
+        meta: MetaFields::Named(Vec::new()),
+        field_use: FieldUse::default(),
     };
     let mut tables = Tables::new(data, columns)?;
     let Some(schema) = tables.schema(py)? else {

@@ -21,10 +21,11 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyIterator};
 use serde::Serialize;
 
-use crate::arrow::{Columns, Meta, Tables};
-use crate::convert::{Fields, LeftOut, Numbering, to_json};
+use crate::arrow::{Columns, Tables};
+use crate::convert::{Fields, Numbering, to_json};
 use crate::entry::{BATCH_BYTES, BATCH_DOCUMENTS, Refusal};
 use crate::error::{Failure, refused};
+use crate::meta::{FieldUse, MetaArgument};
 use crate::offsets::CodePoints;
 use crate::own_writers::OwnWriter;
 use crate::pipeline::{Batch, Pipeline, Results, SignOutcome};
@@ -118,6 +119,16 @@ enum DedupInput {
     Tables(Tables),
 }
 
+impl DedupInput {
+    /// Warns of fields that became no part of a document.
+    fn warn(&self, py: Python<'_>) -> PyResult<()> {
+        match self {
+            DedupInput::Items { fields, .. } => fields.field_use.warn(py),
+            DedupInput::Tables(tables) => tables.warn(py),
+        }
+    }
+}
+
 /// A batch of Arrow data, waiting for its verdicts.
 struct PendingBatch {
     batch: RecordBatch,
@@ -199,7 +210,7 @@ impl Dedup {
     fn new(
         py: Python<'_>,
         items: &Bound<'_, PyAny>,
-        fields: (Option<String>, String, String),
+        fields: (Option<String>, String, Option<MetaArgument>),
         index: Option<PathBuf>,
         against: Vec<PathBuf>,
         as_bytes: bool,
@@ -209,15 +220,12 @@ impl Dedup {
         let (id, text, meta) = fields;
         let options = Options(options);
         let skips = options.skips()?;
+        let (meta, field_use) = (meta.into(), FieldUse::default());
         let input = if gives_batches {
-            let meta = Meta::Perhaps(meta);
-            DedupInput::Tables(Tables::new(
-                items,
-                Columns { id, id_prefix: None, numbered: "", text, meta },
-            )?)
+            let columns = Columns { id, id_prefix: None, numbered: "", text, meta, field_use };
+            DedupInput::Tables(Tables::new(items, columns)?)
         } else {
-            let (id, left_out) = (id.unwrap_or_else(|| "id".into()), LeftOut::default());
-            let fields = Fields { id, text, meta, left_out };
+            let fields = Fields { id, text, meta, field_use };
             DedupInput::Items { items: items.try_iter()?.unbind(), fields, number: 0, skips }
         };
         let (scheme, analyzer): (Option<String>, Option<String>) =
@@ -482,7 +490,10 @@ impl DeduperRun {
                 return Ok(Some(decided));
             }
             if self.pipeline.is_none() {
-                return self.raised.take().map_or(Ok(None), Err);
+                return match self.raised.take() {
+                    Some(raised) => Err(raised),
+                    None => self.input.warn(py).map(|()| None),
+                };
             }
             if !self.is_fed {
                 let fed = self.feed(py);

@@ -21,6 +21,7 @@ mod index;
 mod kept_rows;
 mod listing;
 mod merge;
+mod meta;
 mod offsets;
 mod open_index;
 mod own_writers;

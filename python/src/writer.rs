@@ -7,13 +7,13 @@ use cento::{Document, Error, Reason, SignedDocument, Stop};
 use crossbeam::channel::bounded;
 use pyo3::prelude::*;
 
-use crate::arrow::{self, Columns, Meta};
+use crate::arrow::{self, Columns};
 use crate::convert::{
-    Fields, LeftOut, Numbering, PARTS, checked, document_of, document_of_parts, id_of, meta_of,
-    refusal_of, text_of,
+    Fields, Numbering, checked, document_of, document_of_parts, id_of, meta_of, refusal_of, text_of,
 };
 use crate::entry::{BATCH_BYTES, BATCH_DOCUMENTS, Entry, Refusal};
 use crate::error::{Failure, refused};
+use crate::meta::{FieldUse, MetaArgument};
 use crate::open_index::OpenIndex;
 use crate::own_writers::OwnWriter;
 use crate::pipeline::{Batch, Pipeline, SignOutcome};
@@ -345,46 +345,38 @@ impl Writer {
         &self,
         py: Python<'_>,
         items: &Bound<'_, PyAny>,
-        fields: (String, String, String),
+        fields: (String, String, Option<MetaArgument>),
         threads: Option<usize>,
         skips: bool,
     ) -> PyResult<AddCounts> {
         let (id, text, meta) = fields;
-        let fields = Fields { id, text, meta, left_out: LeftOut::default() };
+        let (id, meta) = (Some(id), meta.into());
+        let fields = Fields { id, text, meta, field_use: FieldUse::default() };
         let items = items.try_iter()?.into_any();
         let mut batches = Batches::new(&items, &fields, skips);
         let counts = self.add_batches(py, threads, skips, || batches.next())?;
-        let advice = format!("put fields to keep into `{}`, a dict", fields.meta);
-        fields.left_out.warn(py, &advice)?;
+        fields.field_use.warn(py)?;
+        if counts.0.iter().any(|count| *count > 0) {
+            fields.field_use.warn_of_missing(py, &fields.meta)?;
+        }
         Ok(counts)
     }
 
-    #[expect(clippy::too_many_arguments, reason = "the Python half gives them all, by name")]
     fn add_arrow(
         &self,
         py: Python<'_>,
         table: &Bound<'_, PyAny>,
-        columns: (Option<String>, Option<String>, String),
-        meta_object: Option<String>,
-        meta: Vec<String>,
+        columns: (Option<String>, Option<String>, String, Option<MetaArgument>),
         threads: Option<usize>,
         skips: bool,
     ) -> PyResult<AddCounts> {
-        let (id, id_prefix, text) = columns;
-        // Report unused columns only to callers who chose no columns for meta.
-        let names_none = meta_object.is_none() && meta.is_empty();
-        let used = [id.clone().unwrap_or_else(|| "id".into()), text.clone(), PARTS.into()];
-        let meta = meta_object.map_or(Meta::Columns(meta), Meta::Object);
-        let columns = Columns { id, id_prefix, numbered: "row/", text, meta };
+        let (id, id_prefix, text, meta) = columns;
+        let (meta, field_use) = (meta.into(), FieldUse::default());
+        let columns = Columns { id, id_prefix, numbered: "row/", text, meta, field_use };
         let mut tables = arrow::Tables::new(table, columns)?;
-        let left_out = LeftOut::default();
-        if let Some(schema) = tables.schema(py)?.filter(|_| names_none) {
-            let names = schema.fields().iter().map(|field| field.name());
-            names.filter(|name| !used.contains(name)).for_each(|name| left_out.add(name));
-        }
         let feed = || Ok(tables.next(py)?.map(Batch::Rows));
         let counts = self.add_batches(py, threads, skips, feed)?;
-        left_out.warn(py, "`meta` names the columns to keep")?;
+        tables.warn(py)?;
         Ok(counts)
     }
 

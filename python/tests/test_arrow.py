@@ -351,7 +351,7 @@ def test_what_stays_of_a_stream_is_a_stream(tmp_path: Path, texts: list[tuple[st
     assert pa.table(cento.dedup_arrow(table, index=path, **columns)).equals(expected)
     found_document = cento.Index(path).get("doc-0")
     assert found_document is not None
-    assert found_document.meta == {"deep": [0, None]}
+    assert found_document.meta == {"n": 0, "deep": [0, None]}
 
 
 def test_verdicts_become_a_column(texts: list[tuple[str, str]]) -> None:

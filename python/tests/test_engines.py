@@ -104,11 +104,12 @@ def test_spark_gives_what_one_machine_gives(
     df = session.createDataFrame(table.to_pandas())
     columns: dict[str, Any] = {"id": "url", "text": "content"}
     path = tmp_path / "all.idx"
-    merged = cento.spark.build(df, path, meta=["n"], parts=3, **columns)
+    merged = cento.spark.build(df, path, parts=3, **columns)
     assert merged.documents == 40
     assert merged.segments > 1
     all = cento.Index(path)
     assert pairs_of(all) == pairs_of(index)
+    assert [found.meta for found in all.documents(filter="n:7")] == [{"n": 7}]
     found = cento.spark.search(df.limit(5), path, min_resemblance=0.3, **columns).collect()
     expected = {
         (id, hit.id, hit.resemblance)
@@ -141,6 +142,7 @@ def test_ray_gives_what_one_machine_gives(
         merged = cento.ray.build(ds, path, parts=3, **columns)
         assert (merged.documents, merged.segments) == (40, 3)
         assert pairs_of(cento.Index(path)) == pairs_of(index)
+        assert [found.meta for found in cento.Index(path).documents(filter="n:7")] == [{"n": 7}]
         found = cento.ray.search(ds.limit(5), path, min_resemblance=0.3, **columns).take_all()
         expected = {
             (id, hit.id, hit.resemblance)

@@ -49,8 +49,8 @@ pub use add_all::{SignedDocuments, SigningOptions};
 pub(crate) use analyzed_document::{AnalyzedDocument, TokenKind};
 pub use canonical::canonical_json;
 pub use cento_api::document::{
-    ID_BYTES_MAX, META_BYTES_MAX, META_DEPTH_MAX, META_WRITTEN_BYTES_MAX, id_of_json, id_problem,
-    meta_of_json, meta_problem,
+    ID_BYTES_MAX, META_BYTES_MAX, META_DEPTH_MAX, META_KEPT_BYTES_MAX, META_WRITTEN_BYTES_MAX,
+    id_of_json, id_problem, longest_fields, meta_of_json, meta_problem, shorten_meta,
 };
 pub use cento_api::{
     AddReport, AddedIndexes, Bytes, Compaction, MaxDf, OnConflict, Part, Preset, PresetDefaults,

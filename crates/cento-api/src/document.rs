@@ -1,5 +1,8 @@
 //! Ids and meta objects of documents: their limits, and how they are read from JSON.
 
+use std::cmp::Reverse;
+use std::collections::HashSet;
+
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
@@ -41,6 +44,11 @@ pub const META_BYTES_MAX: usize = 64 << 10;
 /// The maximum size of a meta object as written, with white space and escapes, in bytes. A longer
 /// object is not parsed, because parsing may take a hundred times the bytes.
 pub const META_WRITTEN_BYTES_MAX: usize = 4 * META_BYTES_MAX;
+
+/// The maximum size of a meta object made of fields that nobody named, in bytes. The remaining
+/// space is for members that come later: values of directories such as `year=2024`, and the
+/// novelty.
+pub const META_KEPT_BYTES_MAX: usize = META_BYTES_MAX - (4 << 10);
 
 /// The maximum depth of a meta object, which is traversed by recursion.
 pub const META_DEPTH_MAX: usize = 128;
@@ -108,6 +116,50 @@ pub fn meta_of_json(field: &str, json: &RawValue) -> Result<Map<String, Value>, 
         },
         value => Map::from_iter([(field.to_owned(), value)]),
     })
+}
+
+/// Removes the longest of the `added` members until the object has at most [`META_KEPT_BYTES_MAX`].
+/// `leave_out` gets their names. Which members are removed does not depend on their order.
+pub fn shorten_meta(
+    meta: &mut Map<String, Value>,
+    added: &[&str],
+    mut leave_out: impl FnMut(&str),
+) {
+    let all = serde_json::to_string(meta).map_or(0, |json| json.len());
+    if all <= META_KEPT_BYTES_MAX {
+        return;
+    }
+    let len = |name: &str| name.len() + meta[name].to_string().len();
+    let lens: Vec<(&str, usize)> = added.iter().map(|&name| (name, len(name))).collect();
+    let own = all - lens.iter().map(|(_, len)| len).sum::<usize>().min(all);
+    for name in longest_fields(lens.into_iter(), META_KEPT_BYTES_MAX.saturating_sub(own)) {
+        meta.remove(name);
+        leave_out(name);
+    }
+}
+
+/// Returns the longest fields, as many as must be dropped so that the remaining fields have at most
+/// `max` bytes in total.
+#[must_use]
+pub fn longest_fields<'a>(
+    lens: impl Iterator<Item = (&'a str, usize)> + Clone,
+    max: usize,
+) -> HashSet<&'a str> {
+    let mut all: usize = lens.clone().map(|(_, len)| len).sum();
+    if all <= max {
+        return HashSet::new();
+    }
+    let mut sorted: Vec<(&str, usize)> = lens.collect();
+    sorted.sort_unstable_by_key(|&(name, len)| (Reverse(len), name));
+    let mut longest = HashSet::new();
+    for (name, len) in sorted {
+        if all <= max {
+            break;
+        }
+        longest.insert(name);
+        all -= len;
+    }
+    longest
 }
 
 /// Returns the nesting depth of the objects and lists of a meta object.

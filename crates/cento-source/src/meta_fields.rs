@@ -7,7 +7,10 @@
 
 use std::collections::{HashMap, HashSet};
 
-use cento::index::{META_BYTES_MAX, META_WRITTEN_BYTES_MAX, meta_of_json, meta_problem};
+use cento::index::{
+    META_KEPT_BYTES_MAX, META_WRITTEN_BYTES_MAX, longest_fields, meta_of_json, meta_problem,
+    shorten_meta,
+};
 use cento_api::json;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -15,10 +18,6 @@ use serde_json::{Map, Number, Value};
 
 /// The field with a meta object.
 const META: &str = "meta";
-
-/// The maximum size of a meta object made of unnamed fields, in bytes. The remaining space is for
-/// members that come later: values of directories such as `year=2024`, and the novelty.
-const KEPT_BYTES_MAX: usize = META_BYTES_MAX - (4 << 10);
 
 /// The fields of records that become members of meta objects.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -122,7 +121,7 @@ fn add_others(
 ) {
     let OtherFields { fields: others, is_row } = others;
     let repeated = repeated_names(others);
-    let too_long = longest(
+    let too_long = longest_fields(
         others.iter().map(|(name, json)| (name.as_str(), json.get().len())),
         META_WRITTEN_BYTES_MAX,
     );
@@ -139,25 +138,15 @@ fn add_others(
             }
             Some(value) => {
                 meta.insert(name.clone(), value);
-                added.push(name);
+                added.push(name.as_str());
             }
             None => leave_out(name),
         }
     }
-    let bytes =
-        |value: &Map<String, Value>| serde_json::to_string(value).map_or(0, |own| own.len());
     // Usually everything fits, so the lengths in the record suffice, without serialization.
     let written: usize = others.iter().map(|(name, json)| name.len() + json.get().len()).sum();
-    let all = if written < KEPT_BYTES_MAX / 8 { 0 } else { bytes(meta) };
-    if all > KEPT_BYTES_MAX {
-        let len = |name: &str| name.len() + meta[name].to_string().len();
-        let lens: Vec<(&str, usize)> =
-            added.iter().map(|name| (name.as_str(), len(name))).collect();
-        let own = all - lens.iter().map(|(_, len)| len).sum::<usize>().min(all);
-        for name in longest(lens.into_iter(), KEPT_BYTES_MAX.saturating_sub(own)) {
-            meta.remove(name);
-            leave_out(name);
-        }
+    if written >= META_KEPT_BYTES_MAX / 8 {
+        shorten_meta(meta, &added, leave_out);
     }
 }
 
@@ -175,29 +164,6 @@ fn repeated_names<'a>(fields: &'a [(String, &RawValue)]) -> HashSet<&'a str> {
         }
     }
     repeated
-}
-
-/// Returns the longest fields, as many as must be dropped so that the remaining fields have at most
-/// `max` bytes in total.
-fn longest<'a>(
-    lens: impl Iterator<Item = (&'a str, usize)> + Clone,
-    max: usize,
-) -> HashSet<&'a str> {
-    let mut all: usize = lens.clone().map(|(_, len)| len).sum();
-    if all <= max {
-        return HashSet::new();
-    }
-    let mut sorted: Vec<(&str, usize)> = lens.collect();
-    sorted.sort_unstable_by_key(|&(name, len)| (std::cmp::Reverse(len), name));
-    let mut longest = HashSet::new();
-    for (name, len) in sorted {
-        if all <= max {
-            break;
-        }
-        longest.insert(name);
-        all -= len;
-    }
-    longest
 }
 
 /// Returns the value of a field, or `None` if a meta object cannot hold it.
@@ -328,7 +294,7 @@ mod tests {
         // order goes.
         let many: Vec<String> = (10..90).map(|i| format!(r#""f{i}":"{}""#, long(1000))).collect();
         let (found, left) = kept(&format!("{{{}}}", many.join(",")), false);
-        assert!(found.to_string().len() <= KEPT_BYTES_MAX && left[0] == "f10", "{left:?}");
+        assert!(found.to_string().len() <= META_KEPT_BYTES_MAX && left[0] == "f10", "{left:?}");
         assert_eq!(found.as_object().unwrap().len() + left.len(), 80);
         // The order of the fields must not matter.
         let turned: Vec<String> = many.into_iter().rev().collect();

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 from . import _native
 from ._errors import UnknownIdError
 from ._families import Families, Lineage, families_of_passages, lineage_of
-from ._inputs import many, place, seconds, skips, tables, waiting
+from ._inputs import many, meta_names, place, seconds, skips, tables, waiting
 from ._options import (
     ClusterOptions,
     FamilyOptions,
@@ -89,8 +89,8 @@ class Index:
         store_signatures: Whether signatures are stored. The default is ``True``; ``False``, for an
             index with texts, makes a smaller index that takes longer for estimates, joins and
             searches for stored documents, and gives the same answers.
-        novelty: Whether the member ``cento_novelty`` of the ``meta`` of each added document says how
-            much of it the index did not have before. The default is ``False``.
+        novelty: Whether the member ``cento_novelty`` of the ``meta`` of each added document says
+            how much of it the index did not have before. The default is ``False``.
         max_df: Fingerprints in more documents bring up none: a number of documents, or a share such
             as ``0.01``. The default is the larger of 10,000 and a thousandth of all.
         frequencies: The file of a frequency table that ``cento method train`` made, for schemes
@@ -724,7 +724,7 @@ class Writer:
         *,
         id: str = "id",
         text: str = "text",
-        meta: str = "meta",
+        meta: str | Sequence[str] | None = None,
         threads: int | None = None,
         on_error: OnError = "raise",
     ) -> AddReport:
@@ -734,14 +734,17 @@ class Writer:
 
         Args:
             items: ``(id, text)``, ``(id, text, meta)``, or mappings with the fields ``id``,
-                ``text`` and, perhaps, ``meta``. A mapping without a text may have its ``parts``
+                ``text`` and, perhaps, others. A mapping without a text may have its ``parts``
                 (``cento.Parts``). A :class:`Document` of an index is an item, too. An item whose id
                 is ``None`` or NaN is called ``item/`` and its number, from 0, and refused if
                 another document is called so.
             id: The name of the field with the id.
             text: The name of the field with the text.
-            meta: The name of the field with the meta object. A warning names other fields of
-                mappings, which are not kept.
+            meta: The fields to keep in the meta object: a list of names, ``[]`` for none, or the
+                name of one field that is the meta object. If it is not given, those are the members
+                of ``meta`` and all further fields, each under its name, as far as they fit into 60
+                KiB. A warning names fields that do not, and fields with values that JSON does not
+                have. Dates and times become strings. A field that is ``None`` or NaN is left out.
             threads: The number of threads; as many as there are processors if not given.
             on_error: ``"skip"`` leaves out what is no document, counts it and names it in the
                 report. What the iterator raises is raised in any case.
@@ -753,7 +756,8 @@ class Writer:
         """
         advice = "pass [(id, text)], or a table to `add_arrow`"
         given, leaves = many(items, "items", advice), skips(on_error)
-        return report_of(*self._native.add_many(given, (id, text, meta), threads, leaves))
+        fields = (id, text, meta_names(meta))
+        return report_of(*self._native.add_many(given, fields, threads, leaves))
 
     def add_arrow(
         self,
@@ -761,7 +765,7 @@ class Writer:
         *,
         id: str | None = None,
         text: str = "text",
-        meta: str | Sequence[str] = (),
+        meta: str | Sequence[str] | None = None,
         id_prefix: str | None = None,
         threads: int | None = None,
         on_error: OnError = "raise",
@@ -781,10 +785,11 @@ class Writer:
             text: The column of the texts: strings, or bytes of UTF-8. A row without one is a
                 document of the parts in its column ``parts``, if there are any: a list of structs
                 with ``name`` and ``text``.
-            meta: The columns that make the meta object; or the name of one column that is it, of
-                structs or of JSON. A column in which a row has nothing is not in its meta object.
-                What JSON has no type for, such as a time, becomes a string. If none is named, a
-                warning names the columns that are not kept.
+            meta: The columns to keep in the meta object: a list of names, ``[]`` for none, or the
+                name of one column that is the meta object, of structs or of JSON. If it is not
+                given, those are all further columns, as for :meth:`add_many`; a warning names those
+                that are not kept, such as pictures. A column in which a row has nothing is not in
+                its meta object. What JSON has no type for, such as a time, becomes a string.
             id_prefix: Take this and the number of the row, from 0, for the id, in place of a
                 column. Rows of another table with the same prefix replace these.
             threads: The number of threads; as many as there are processors if not given.
@@ -797,10 +802,8 @@ class Writer:
             InvalidArgumentError: ``table`` gives no Arrow data.
         """
         data, leaves = tables(table), skips(on_error)
-        columns = (id, id_prefix, text)
-        struct, names = (meta, []) if isinstance(meta, str) else (None, list(meta))
-        made = self._native.add_arrow(data, columns, struct, names, threads, leaves)
-        return report_of(*made)
+        columns = (id, id_prefix, text, meta_names(meta))
+        return report_of(*self._native.add_arrow(data, columns, threads, leaves))
 
     def remove(self, id: Id) -> bool:
         """Removes the document with this id; returns whether there was one."""

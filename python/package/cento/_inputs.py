@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar, cast
 
 from . import _native
@@ -153,6 +153,14 @@ def column(batch: object, name: str) -> Iterable[Any]:
     return many(values, f"the batch, {name!r}", advice)
 
 
+def column_names(batch: object) -> list[str]:
+    """The names of the columns of a batch."""
+    for name in ("column_names", "columns"):
+        if hasattr(batch, name):
+            return [str(each) for each in getattr(batch, name)]
+    return [str(each) for each in cast(Mapping[Any, Any], batch)]
+
+
 def paths(value: object, name: str) -> list[str | os.PathLike[str]]:
     """Paths that are meant to be many.
 
@@ -177,6 +185,22 @@ def names(value: object, name: str) -> list[str]:
             f"`{name}` is one name where a list of names is meant; pass [name]"
         )
     return list(cast(Iterable[str], value))
+
+
+def meta_names(meta: str | Sequence[str] | None) -> str | list[str] | None:
+    """The fields that make meta objects: one that is it, some by their names, or all of them.
+
+    Raises:
+        InvalidArgumentError: It is none of these.
+    """
+    if meta is None or isinstance(meta, str):
+        return meta
+    given = [] if isinstance(meta, Mapping) else list(cast(Iterable[Any], meta))
+    if isinstance(meta, Mapping) or not all(isinstance(name, str) for name in given):
+        raise InvalidArgumentError(
+            f"`meta` is {meta!r}; give the name of a field, a list of names, or [] to keep none"
+        )
+    return given
 
 
 def skips(on_error: str) -> bool:

@@ -50,6 +50,7 @@ _Hit = tuple[
     float | None,
 ]
 DocumentValues = tuple[str, str | None, str, list[tuple[str, str | None]]]
+_Meta = str | list[str] | None
 _Report = tuple[list[int], list[tuple[int, str]]]
 
 __version__: str
@@ -140,16 +141,14 @@ class Writer:
     def add_many(
         self,
         items: Iterable[object],
-        fields: tuple[str, str, str],
+        fields: tuple[str, str, _Meta],
         threads: int | None,
         skips: bool,
     ) -> _Report: ...
     def add_arrow(
         self,
         table: object,
-        columns: tuple[str | None, str | None, str],
-        meta_object: str | None,
-        meta: list[str],
+        columns: tuple[str | None, str | None, str, _Meta],
         threads: int | None,
         skips: bool,
     ) -> _Report: ...
@@ -188,7 +187,7 @@ class Dedup:
     def __init__(
         self,
         items: object,
-        fields: tuple[str | None, str, str],
+        fields: tuple[str | None, str, _Meta],
         index: _Path | None,
         against: list[_Path],
         as_bytes: bool,

@@ -10,7 +10,18 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from . import _native
 from ._errors import InputError, InvalidArgumentError
-from ._inputs import column, many, names, no_table, paths, seconds, tables, waiting
+from ._inputs import (
+    column,
+    column_names,
+    many,
+    meta_names,
+    names,
+    no_table,
+    paths,
+    seconds,
+    tables,
+    waiting,
+)
 from ._options import CompareOptions, DedupOptions, Preset, known, names_options
 from ._types import (
     AddedIndexes,
@@ -101,14 +112,20 @@ def _options(call: str, options: DedupOptions) -> tuple[list[_Path], dict[str, A
     return [] if against is None else paths(against, "against"), named
 
 
+def _reads_meta(index: _Path | None, options: dict[str, Any]) -> bool:
+    """Whether anything of a run reads the meta objects."""
+    chooses = ("prefer", "within", "group_by")
+    return index is not None or any(options.get(name) is not None for name in chooses)
+
+
 @names_options(DedupOptions)
 def dedup(
     items: Iterable[_Item],
     *,
     index: _Path | None = None,
-    id: str = "id",
+    id: str | None = "id",
     text: str = "text",
-    meta: str = "meta",
+    meta: str | Sequence[str] | None = None,
     bytes: bool = False,
     **options: Unpack[DedupOptions],
 ) -> Iterator[tuple[_Item, Verdict]]:
@@ -127,12 +144,13 @@ def dedup(
 
     Args:
         items: ``str``, ``(id, text)``, ``(id, text, meta)``, or mappings with the fields ``id``,
-            ``text`` and ``meta``, or documents of an index. Without an id, the number of the item
-            from 0 is the id.
+            ``text`` and, perhaps, others, or documents of an index. Without an id, the number of
+            the item from 0 is the id.
         index: The directory of an index to compare with and to add to; created if missing.
-        id: The name of the field with the id.
+        id: The name of the field with the id; ``None`` to number the documents.
         text: The name of the field with the text.
-        meta: The name of the field with the meta object.
+        meta: The fields to keep in the meta object, by which ``prefer``, ``within`` and
+            ``group_by`` choose: as for :meth:`Writer.add_many`, all if not given.
         bytes: Give the places that were cut out in bytes of UTF-8 instead of code points.
         options: The definition of a duplicate: :class:`DedupOptions`, such as ``min_resemblance``
             (0.8 if not given).
@@ -146,7 +164,10 @@ def dedup(
     against, named = _options("dedup", options)
     no_table(items, "items", "dedup_arrow")
     given = many(items, "items", "pass [text], or a table to `cento.dedup_arrow`")
-    run = _native.Dedup(given, (id, text, meta), index, against, bytes, False, named)
+    if meta is None and not _reads_meta(index, named):
+        meta = "meta"
+    fields = (id, text, meta_names(meta))
+    run = _native.Dedup(given, fields, index, against, bytes, False, named)
     return _verdicts(run)
 
 
@@ -158,7 +179,7 @@ def dedup_arrow(
     index: _Path | None = None,
     id: str | None = None,
     text: str = "text",
-    meta: str = "meta",
+    meta: str | Sequence[str] | None = None,
     **options: Unpack[DedupOptions],
 ) -> _native.Stream:
     """Yields the rows of Arrow data whose text duplicates no earlier row: see :func:`dedup`.
@@ -179,7 +200,8 @@ def dedup_arrow(
             ``id``; rows without an id have their numbers, from 0, for ids.
         text: The column of the texts: strings, or bytes of UTF-8. A row without one may have
             ``parts``, as for :meth:`Writer.add_arrow`.
-        meta: The column of the meta objects, if it is one of structs.
+        meta: The columns to keep in the meta object, by which ``prefer``, ``within`` and
+            ``group_by`` choose: as for :meth:`Writer.add_arrow`, all further columns if not given.
         options: The definition of a duplicate: :class:`DedupOptions`, such as ``min_resemblance``
             (0.8 if not given).
 
@@ -197,7 +219,10 @@ def dedup_arrow(
         LockedError: The index has another writer.
     """
     against, named = _options("dedup_arrow", options)
-    run = _native.Dedup(tables(data), (id, text, meta), index, against, True, True, named)
+    if meta is None and not _reads_meta(index, named):
+        meta = []
+    fields = (id, text, meta_names(meta))
+    run = _native.Dedup(tables(data), fields, index, against, True, True, named)
     return _native.kept_rows(run, annotate, options.get("on_error") == "skip")
 
 
@@ -232,6 +257,8 @@ class Deduper:
         index: The directory of the index; created if it does not exist.
         id: The name of the field with the id; ``None`` to number the documents.
         text: The name of the field with the text.
+        meta: The fields to keep in the meta object: as for :meth:`Writer.add_many`, all if not
+            given.
         options: The definition of a duplicate: :class:`DedupOptions`, such as ``min_resemblance``
             (0.8 if not given), all but ``prefer``.
     """
@@ -243,6 +270,7 @@ class Deduper:
         *,
         id: str | None = None,
         text: str = "text",
+        meta: str | Sequence[str] | None = None,
         **options: Unpack[DedupOptions],
     ) -> None:
         if _options("Deduper", options)[1].get("prefer") is not None:
@@ -255,6 +283,7 @@ class Deduper:
         self._index = index
         self._id = id
         self._text = text
+        self._meta = meta
         self._options = options
         self._turn = threading.Lock()
 
@@ -272,16 +301,16 @@ class Deduper:
             InputError: It is a record, as ``map`` and ``filter`` give it without ``batched=True``,
                 or an item is no document: nothing of the batch is committed then.
         """
-        texts = column(batch, self._text)
-        items: Iterable[Any] = texts
-        if self._id is not None:
-            ids, texts = list(column(batch, self._id)), list(texts)
-            if len(ids) != len(texts):
-                what = f"{len(ids)} values of {self._id!r}, {len(texts)} of {self._text!r}"
-                raise InputError(f"the batch: its columns have different lengths: {what}")
-            items = zip(ids, texts, strict=True)
+        items = self._items(batch)
         with self._turn:
-            found = dedup(items, index=self._index, **self._options)
+            found = dedup(
+                items,
+                index=self._index,
+                id=self._id,
+                text=self._text,
+                meta=self._meta,
+                **self._options,
+            )
             verdicts = [verdict for _, verdict in found]
             self.refusals += [
                 Refusal(number, verdict.reason)
@@ -289,6 +318,23 @@ class Deduper:
                 if verdict.reason is not None
             ]
         return verdicts
+
+    def _items(self, batch: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
+        """The rows of a batch, as mappings."""
+        columns = {self._text: list(column(batch, self._text))}
+        if self._id is not None:
+            columns[self._id] = list(column(batch, self._id))
+        meta = meta_names(self._meta)
+        others = column_names(batch) if meta is None else [meta] if isinstance(meta, str) else meta
+        for name in others:
+            if name not in columns:
+                columns[name] = list(column(batch, name))
+        rows = len(columns[self._text])
+        for name, values in columns.items():
+            if len(values) != rows:
+                what = f"{len(values)} values of {name!r}, {rows} of {self._text!r}"
+                raise InputError(f"the batch: its columns have different lengths: {what}")
+        return [{name: values[row] for name, values in columns.items()} for row in range(rows)]
 
     def keep(self, batch: Mapping[str, Sequence[Any]]) -> list[bool]:
         """Whether each document of a batch is kept."""

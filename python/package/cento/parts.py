@@ -48,7 +48,7 @@ def write_part(
     *,
     id: str = "id",
     text: str = "text",
-    meta: str | Sequence[str] = (),
+    meta: str | Sequence[str] | None = None,
     **settings: Any,
 ) -> str | None:
     """Writes an index of some batches, under a name that no other has.
@@ -61,7 +61,8 @@ def write_part(
         directory: Where to write it; created if it does not exist.
         id: The column of the ids.
         text: The column of the texts.
-        meta: The columns that make the meta object, or the one struct column that is it.
+        meta: The columns to keep in the meta object, or the one struct column that is it: as for
+            :meth:`cento.Writer.add_arrow`, all further columns if not given.
         settings: Other arguments of :class:`cento.Index`, the same for all parts.
 
     Returns:

@@ -1,7 +1,8 @@
-"""Ray Data builds, searches, pairs and deduplicates: data sets in, data sets out.
+"""Ray Data builds, searches, pairs and deduplicates, and Ray Serve searches shards.
 
-Needs ray[data] and pyarrow, and paths that the driver and all workers see. Workers build, search
-and find pairs; merging and clusters are the driver's work, with all of its processors.
+Needs ray[data] and pyarrow, or ray[serve] for :func:`serve_shards`, and paths that the driver and
+all workers see. Workers build, search and find pairs; merging and clusters are the driver's work,
+with all of its processors.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 from . import parts as _parts
+from ._ray_shards import serve_shards as serve_shards
 from ._types import AddedIndexes
 
 _Path = str | os.PathLike[str]
@@ -23,7 +25,7 @@ def build(
     *,
     id: str = "id",
     text: str = "text",
-    meta: Sequence[str] = (),
+    meta: Sequence[str] | None = None,
     parts: int | None = None,
     on_conflict: Literal["error", "later"] = "error",
     **settings: Any,
@@ -37,13 +39,14 @@ def build(
         index: The directory of the index; created if there is none, added to if there is one.
         id: The column of the ids, which are unique.
         text: The column of the texts.
-        meta: The columns that make the meta object.
+        meta: The columns to keep in the meta object; ``[]`` for none. All further columns if not
+            given, as for :meth:`cento.Writer.add_arrow`.
         parts: The number of blocks; as the data set has them if not given.
         on_conflict: What happens if an id occurs twice: see :func:`cento.merge`.
         settings: Other arguments of :class:`cento.Index`, of a new index.
     """
     where = os.fspath(_parts.directory_of(index))
-    names = list(meta)
+    names = None if meta is None else list(meta)
 
     def write(block: Any) -> dict[str, list[str]]:
         part = _parts.write_part(block, where, id=id, text=text, meta=names, **settings)

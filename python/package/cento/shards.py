@@ -72,7 +72,7 @@ class Service:
     """
 
     def __init__(self, url: str, *, token: str | None = None, timeout: float = 30.0) -> None:
-        self.url = url.rstrip("/")
+        self.url: str = url.rstrip("/")
         self._headers = {"Content-Type": "application/json"}
         if token is not None:
             self._headers["Authorization"] = f"Bearer {token}"

@@ -24,7 +24,7 @@ def build(
     *,
     id: str = "id",
     text: str = "text",
-    meta: Sequence[str] = (),
+    meta: Sequence[str] | None = None,
     parts: int | None = None,
     on_conflict: Literal["error", "later"] = "error",
     **settings: Any,
@@ -38,13 +38,14 @@ def build(
         index: The directory of the index; created if there is none, added to if there is one.
         id: The column of the ids. Of rows with the same id in a partition the last stays.
         text: The column of the texts.
-        meta: The columns that make the meta object.
+        meta: The columns to keep in the meta object; ``[]`` for none. All further columns if not
+            given, as for :meth:`cento.Writer.add_arrow`.
         parts: The number of partitions; Spark chooses it if it is not given.
         on_conflict: What happens if the index has an id already: see :func:`cento.merge`.
         settings: Other arguments of :class:`cento.Index`, of a new index.
     """
     where = os.fspath(_parts.directory_of(index))
-    names = list(meta)
+    names = None if meta is None else list(meta)
 
     def write(batches: Iterable[Any]) -> Iterator[Any]:
         pa: Any = importlib.import_module("pyarrow")
@@ -52,7 +53,7 @@ def build(
         if part is not None:
             yield pa.RecordBatch.from_pydict({"part": [part]})
 
-    rows = df.select(id, text, *names)
+    rows = df if names is None else df.select(id, text, *names)
     rows = rows.repartition(id) if parts is None else rows.repartition(parts, id)
     try:
         written = [row["part"] for row in rows.mapInArrow(write, "part string").collect()]
