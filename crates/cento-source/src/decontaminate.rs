@@ -67,7 +67,7 @@ pub fn examined(
             }
         }
     };
-    let examined = FeedHandle::start(chunks, share, (threads, memory_bytes), stop, work);
+    let examined = FeedHandle::start(chunks, share, threads, memory_bytes, stop, work);
     examined.flat_map(|batch| match batch.and_then(|batch| batch) {
         Ok(batch) => batch.into_iter().map(Ok).collect(),
         Err(error) => vec![Err(error)],
