@@ -191,7 +191,7 @@ pub async fn passages(
             Subject::Text(text) => vec![text.as_str()],
             _ => Vec::new(),
         };
-        let own = memory::for_searches(&budget, config, (&text, &[]), &stop)?;
+        let own = memory::for_searches(&budget, config, &text, &[], &stop)?;
         let memory = memory::room(&budget, own.as_ref());
         let mut query = query.memory(memory);
         query.stop = stop;
