@@ -45,7 +45,8 @@ pub fn examined(
     benchmarks: Option<Arc<Benchmarks>>,
     inputs: &[PathBuf],
     source: &SourceOptions,
-    (threads, memory_bytes): (usize, usize),
+    threads: usize,
+    memory_bytes: usize,
     stop: &Stop,
 ) -> impl Iterator<Item = Result<CorpusPart>> + use<> {
     let source = source.clone();
