@@ -240,7 +240,7 @@ impl Rows {
                 (Some(own), _) => own.to_owned(),
                 (None, prefix) => format!("{}{number}", prefix.as_deref().unwrap_or(numbered)),
             };
-            let document = self.document(id, &contents, (meta, row, number));
+            let document = self.document(id, &contents, meta, row, number);
             let is_bad = document.is_err();
             let document = match document {
                 Err(error) => Err(Refusal::of(number, error)?),
@@ -266,7 +266,9 @@ impl Rows {
         &self,
         id: String,
         contents: &Contents<'_>,
-        (meta, row, number): (&Meta, usize, u64),
+        meta: &Meta,
+        row: usize,
+        number: u64,
     ) -> Result<Document> {
         let place = || format!("row {number}");
         let document = contents.document(row, id);

@@ -39,7 +39,8 @@ pub fn compare(
         let config = config(preset, scheme, analyzer, false, None, None)?;
         let Config { scheme, analyzer, .. } = config;
         let measures = Measure::parse_all(&options.measures, None, &analyzer)?;
-        let found = cento::compare_by(&scheme, &analyzer, TextPair::new(a, b), &measures, &options, stop)?;
+        let found =
+            cento::compare_by(&scheme, &analyzer, TextPair::new(a, b), &measures, &options, stop)?;
         let mut shown = found.clone();
         if !as_bytes {
             convert(&mut shown.passages, a, b);
