@@ -491,8 +491,8 @@ impl<'a> PairSearch<'a> {
         Ok(())
     }
 
-    /// Returns the candidate, with the weights of both documents, if this document and the candidate
-    /// may form a pair for this document to report.
+    /// Returns the candidate, with the weights of both documents, if the two documents may form a
+    /// pair for this document to report.
     fn may_pair(
         &self,
         number: u64,

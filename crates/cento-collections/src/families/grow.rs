@@ -271,13 +271,8 @@ impl Growing {
         let kept = [1.0, founder.matched_share()];
         for side in [0, 1] {
             let (document, place) = (founder.documents[side], founder.places[side]);
-            family.push(Claim {
-                document,
-                place,
-                core: place,
-                share: (0.0, 1.0),
-                kept: kept[side],
-            });
+            let kept = kept[side];
+            family.push(Claim { document, place, core: place, share: (0.0, 1.0), kept });
         }
         family
     }

@@ -85,8 +85,9 @@ impl ChanceLaws {
     }
 
     /// Returns how many of `documents` unrelated texts share as much with a given text: `score`
-    /// bits in all passages together, where the longer text has `longer` tokens. The text that two documents share by chance grows with both
-    /// lengths, so the score of texts longer than the fitted texts is scaled down.
+    /// bits in all passages together, where the longer text has `longer` tokens. The text that two
+    /// documents share by chance grows with both lengths, so the score of texts longer than the
+    /// fitted texts is scaled down.
     #[must_use]
     pub fn expected_of_pair(&self, score: f64, longer: usize, documents: u64) -> f64 {
         let Some(law) = self.of_gapped else { return documents as f64 };
