@@ -66,7 +66,7 @@ pub use cento_api::{
 };
 pub use compare::measure::Measure;
 pub use compare::{
-    CitedPart, CompareOptions, Comparison, Origin, Passage, Passages, Unit, compare_by,
+    CitedPart, CompareOptions, Comparison, Origin, Passage, Passages, TextPair, Unit, compare_by,
 };
 pub use hash::Digest;
 pub use index::{

@@ -240,7 +240,9 @@ impl Rows {
                 (Some(own), _) => own.to_owned(),
                 (None, prefix) => format!("{}{number}", prefix.as_deref().unwrap_or(numbered)),
             };
-            let document = self.document(id, &contents, (&others, row, number));
+        others: &[(&str, &ArrayRef)],
+        row: usize,
+        number: u64,
             let is_bad = document.is_err();
             let document = match document {
                 Err(error) => Err(Refusal::of(number, error)?),
@@ -266,7 +268,9 @@ impl Rows {
         &self,
         id: String,
         contents: &Contents<'_>,
-        (others, row, number): (&[(&str, &ArrayRef)], usize, u64),
+        others: &[(&str, &ArrayRef)],
+        row: usize,
+        number: u64,
     ) -> Result<Document> {
         let place = || format!("row {number}");
         let document = contents.document(row, id);

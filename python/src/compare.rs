@@ -3,7 +3,7 @@
 use cento::compare::measure;
 use cento::spec::Family;
 use cento::text::analyzer;
-use cento::{CompareOptions, Config, Measure, Preset, PresetRank, scheme};
+use cento::{CompareOptions, Config, Measure, Preset, PresetRank, TextPair, scheme};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -39,7 +39,8 @@ pub fn compare(
         let config = config(preset, scheme, analyzer, false, None, None)?;
         let Config { scheme, analyzer, .. } = config;
         let measures = Measure::parse_all(&options.measures, None, &analyzer)?;
-        let found = cento::compare_by(&scheme, &analyzer, (a, b), &measures, &options, stop)?;
+        let found =
+            cento::compare_by(&scheme, &analyzer, TextPair::new(a, b), &measures, &options, stop)?;
         let mut shown = found.clone();
         if !as_bytes {
             convert(&mut shown.passages, a, b);

@@ -261,7 +261,7 @@ impl Dedup {
             };
             if Index::exists(&path) {
                 let index = unlocked(&path)?;
-                check_settings(&index, preset, scheme, analyzer, (store_text, None, None))?;
+                check_settings(&index, preset, scheme, analyzer, store_text, None, None)?;
                 return Ok((index, against, temporary));
             }
             // The key does not protect these values.

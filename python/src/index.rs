@@ -81,8 +81,15 @@ impl Index {
                 cento::Index::create(&path, config)?
             } else {
                 let index = cento::Index::open(&path)?;
-                let stored = (store_text, store_signatures, novelty);
-                check_settings(&index, preset, scheme, analyzer, stored)?;
+                check_settings(
+                    &index,
+                    preset,
+                    scheme,
+                    analyzer,
+                    store_text,
+                    store_signatures,
+                    novelty,
+                )?;
                 key.iter().try_for_each(|file| index.unlock(&file.key))?;
                 index
             };
@@ -271,7 +278,7 @@ impl Index {
         skips: bool,
         options: &Bound<'_, PyDict>,
     ) -> PyResult<Answers> {
-        search::many(py, &self.open, texts, threads, (as_bytes, skips), options)
+        search::many(py, &self.open, texts, threads, as_bytes, skips, options)
     }
 
     fn writer(&self, memory: Option<usize>) -> PyResult<Writer> {

@@ -82,7 +82,7 @@ pub fn start(
             for pair in found.by_ref() {
                 let mut pair = pair?.report(a.snapshot(), other.snapshot())?;
                 if let Some(passages) = pair.passages.as_mut().filter(|_| !as_bytes) {
-                    in_code_points(passages, (&a, &pair.a), (other, &pair.b))?;
+                    in_code_points(passages, &a, &pair.a, other, &pair.b)?;
                 }
                 // The reader has gone.
                 if sender.send(Ok(pair)).is_err() {
@@ -118,8 +118,10 @@ fn note(warning: &Mutex<Option<String>>, summary: JoinSummary, options: &PairOpt
 
 fn in_code_points(
     passages: &mut [Passage],
-    (a, a_id): (&Searcher, &str),
-    (b, b_id): (&Searcher, &str),
+    a: &Searcher,
+    a_id: &str,
+    b: &Searcher,
+    b_id: &str,
 ) -> cento::Result<()> {
     if !passages.is_empty() {
         convert(passages, &stored(a, a_id)?, &stored(b, b_id)?);

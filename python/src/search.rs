@@ -136,7 +136,8 @@ pub fn many(
     index: &OpenIndex,
     texts: &Bound<'_, PyAny>,
     threads: Option<usize>,
-    (as_bytes, skips): (bool, bool),
+    as_bytes: bool,
+    skips: bool,
     options: &Bound<'_, PyDict>,
 ) -> PyResult<Answers> {
     let query = Options(options).query()?;

@@ -45,7 +45,9 @@ pub fn check_settings(
     preset: Option<Preset>,
     scheme: Option<String>,
     analyzer: Option<String>,
-    (store_text, store_signatures, novelty): (Option<bool>, Option<bool>, Option<bool>),
+    store_text: Option<bool>,
+    store_signatures: Option<bool>,
+    novelty: Option<bool>,
 ) -> cento::Result<()> {
     let config = index.config();
     let differs = |what: &str, own: &str, asked: &str| {

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 use cento::Measure;
 use cento::Stop;
-use cento::scheme::{self, Fingerprint};
+use cento::scheme::{self, Fingerprint, KeyedSignature};
 use cento::text::{Side, Tokens, analyzer::Analyzer};
 use cento::{Overlap, hash::hash_bytes};
 use clap::Args;
@@ -219,9 +219,12 @@ fn report(spec: &str, pairs: &[(String, String)], texts: &HashMap<String, String
         let (made_a, made_b) = (&made[a.as_str()], &made[b.as_str()]);
         let truth = Overlap::of(&made_a.runs, &made_b.runs);
         let found = Overlap::of(&made_a.keys, &made_b.keys);
-        let signed = |made: &'_ Made| made.tokens.hashes.len() as u32;
-        let estimate = estimator
-            .compare((signed(made_a), &made_a.signature), (signed(made_b), &made_b.signature));
+        let [signed_a, signed_b] = [made_a, made_b].map(|made| KeyedSignature {
+            tokens: made.tokens.hashes.len() as u32,
+            fingerprints: &made.signature,
+            keys: &made.keys,
+        });
+        let estimate = estimator.compare(found, signed_a, signed_b);
         let sides = [(a, made_a), (b, made_b)].map(|(id, made)| Side {
             text: &texts[id],
             tokens: &made.tokens,

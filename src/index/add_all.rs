@@ -246,9 +246,10 @@ where
             }
         };
         let documents = DocumentBatches { documents: documents.fuse(), share };
-        let size = (threads, memory_bytes);
+        let batches =
+            FeedHandle::start(documents, |batch| batch.share, threads, memory_bytes, stop, work);
         SignedInput {
-            batches: FeedHandle::start(documents, |batch| batch.share, size, stop, work),
+            batches,
             current: Vec::new().into_iter(),
             signer,
             stop: stop.clone(),

@@ -78,7 +78,8 @@ impl Deletions {
     pub fn delete(
         &mut self,
         writer: &IndexWriter,
-        (of_id, id): (Digest, &str),
+        of_id: Digest,
+        id: &str,
         is_committed: bool,
     ) -> tantivy::Result<()> {
         let (field, period) = (self.field, &self.period);

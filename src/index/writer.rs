@@ -334,8 +334,8 @@ impl Writer {
         }
         let novel = self.with_novelty(own, compared, added)?;
         let novel = novel.as_ref().map(|(meta, json)| (meta, &json[..]));
-        let meta = novel.unwrap_or((&own.document.meta, &compared.meta));
-        let mut document = written(self.index.fields(), own, meta, added);
+        let (meta, json) = novel.unwrap_or((&own.document.meta, &compared.meta));
+        let mut document = written(self.index.fields(), own, meta, json, added);
         drop(signed);
         let number = self.backlog.push(payload, bytes);
         document.add_custom(self.index.fields().signature, &number);
@@ -374,7 +374,7 @@ impl Writer {
         }
         let is_committed = !self.changed.contains_key(&of_id);
         let writer = self.inner.as_ref().expect("a writer is used before it is closed");
-        let deleted = self.deletions.delete(writer, (of_id, id), is_committed);
+        let deleted = self.deletions.delete(writer, of_id, id, is_committed);
         deleted.map_err(|e| self.failure("delete a document of", e))?;
         let bytes = (self.options.memory_bytes / 3).saturating_sub(self.deletions.bytes());
         self.backlog.have(bytes);

@@ -17,7 +17,8 @@ use super::schema::Fields;
 pub fn written(
     fields: &Fields,
     signed: &SignedDocument,
-    (meta, json): (&Map<String, Value>, &str),
+    meta: &Map<String, Value>,
+    json: &str,
     added: DateTime,
 ) -> TantivyDocument {
     let mut document = TantivyDocument::new();

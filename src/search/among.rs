@@ -39,25 +39,26 @@ impl Searcher {
         let mut scratch = self.spare.pop().unwrap_or_default();
         let subject = QuerySignature::of(&searcher, query, &mut scratch.part)?;
         let _ = self.spare.push(scratch);
-        let (search, candidates) = Search::among((&searcher, query), subject, documents)?;
+        let (search, candidates) = Search::among(&searcher, query, subject, documents)?;
         let meeting = search.meeting(&candidates)?;
         Ok(search.hits(meeting)?.hits)
     }
 
-    /// Returns the smallest number of fingerprints that a hit shares with a query of `size`
-    /// (tokens, distinct fingerprints).
+    /// Returns the smallest number of fingerprints that a hit shares with a query of
+    /// these numbers of tokens and distinct fingerprints.
     ///
     /// # Errors
     /// When the configuration of the index cannot tell.
-    pub fn overlap_min(&self, query: &Query, size: (u32, u32)) -> Result<u32> {
-        retrieve::overlap_min(self, query, size)
+    pub fn overlap_min(&self, query: &Query, tokens: u32, fingerprints: u32) -> Result<u32> {
+        retrieve::overlap_min(self, query, tokens, fingerprints)
     }
 }
 
 impl<'a> Search<'a> {
     /// Finds the candidates of a query with this signature among `documents`.
     fn among(
-        (searcher, query): (&'a Searcher, &'a Query),
+        searcher: &'a Searcher,
+        query: &'a Query,
         subject: QuerySignature,
         documents: &[DocAddress],
     ) -> Result<(Search<'a>, Vec<Candidate>)> {
@@ -75,8 +76,8 @@ impl<'a> Search<'a> {
             true => Weigh::new(snapshot).weights(&dfs),
             false => Vec::new(),
         };
-        let size = (subject.tokens, subject.keys.len() as u32);
-        let overlap_min = retrieve::overlap_min(searcher, query, size)?;
+        let keys = subject.keys.len() as u32;
+        let overlap_min = retrieve::overlap_min(searcher, query, subject.tokens, keys)?;
         let places = |terms: &Terms<'_>| terms.iter().map(|(i, term)| (term.ordinal, *i)).collect();
         let terms: Vec<Vec<(u32, u32)>> = terms.iter().map(places).collect();
         let mut shared = SharedFingerprints::within(query.memory.as_ref());

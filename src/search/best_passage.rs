@@ -61,10 +61,10 @@ impl Search<'_> {
         let tokens = of_text + narrowed.start..of_text + narrowed.end;
         let of_hit = &document.tokens.hashes[tokens.clone()];
         let matched = grams.matched(&query_text.tokens.hashes, of_hit, query.stop())?;
-        let sides = (query_text.side(), document.side());
         let genre = Genre::of(&snapshot.config().analyzer);
-        let passages = passages::of_place(matched, tokens, sides, genre);
-        let hits = self.hits_of(vec![HitDetails::new((best, None), None, Some(passages))])?;
+        let (own, other) = (query_text.side(), document.side());
+        let passages = passages::of_place(matched, tokens, own, other, genre);
+        let hits = self.hits_of(vec![HitDetails::new(best, None, None, Some(passages))])?;
         Ok(outcome(hits, CandidateTexts { texts: all, calculated: found.calculated }))
     }
 

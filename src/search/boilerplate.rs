@@ -375,7 +375,8 @@ impl Boilerplate {
         analyzer: &Analyzer,
         text: &str,
         tokens: &mut Tokens,
-        (place, stop): (Place, &Stop),
+        place: Place,
+        stop: &Stop,
     ) -> Result<()> {
         if *analyzer == self.config.analyzer {
             self.hide_as_signed(text, tokens, place);

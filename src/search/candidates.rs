@@ -155,8 +155,8 @@ pub fn find(
         ranked.retain(|&(rank, _)| rank < plan.read);
         ranked.sort_unstable_by_key(|&(rank, _)| rank);
         match request.weighed {
-            None => plan.count::<false>((at, segment), &ranked, counters)?,
-            Some(_) => plan.count::<true>((at, segment), &ranked, counters)?,
+            None => plan.count::<false>(at, segment, &ranked, counters)?,
+            Some(_) => plan.count::<true>(at, segment, &ranked, counters)?,
         }
         let before = found.documents.len();
         plan.collect(at, segment, counters, &mut found.documents)?;
@@ -289,7 +289,8 @@ impl<'a> ReadingPlan<'a> {
     /// Counts the terms of segment `at` for each document that a sufficiently rare term brings up.
     fn count<const WEIGHED: bool>(
         &mut self,
-        (at, segment): (usize, &SegmentView),
+        at: usize,
+        segment: &SegmentView,
         terms: &[(u32, Term<'_>)],
         counters: &mut Counters,
     ) -> Result<()> {
@@ -339,7 +340,7 @@ impl<'a> ReadingPlan<'a> {
                 touches += term.df() as usize;
                 if touches > raised_at {
                     raised_at = 2 * touches;
-                    self.raise_score((at, segment), counters)?;
+                    self.raise_score(at, segment, counters)?;
                 }
             }
         }
@@ -351,7 +352,7 @@ impl<'a> ReadingPlan<'a> {
         // examining costs no more than reading.
         while let Some((first, _)) = rest.first() {
             let all = self.rest(*first);
-            self.raise_score((at, segment), counters)?;
+            self.raise_score(at, segment, counters)?;
             self.leave_out(segment, all, counters)?;
             let mut postings = 0;
             let some = rest.iter().position(|(rank, term)| {
@@ -375,7 +376,8 @@ impl<'a> ReadingPlan<'a> {
     /// Raises the minimum score of the best by weight with documents of segment `at`.
     fn raise_score(
         &mut self,
-        (at, segment): (usize, &SegmentView),
+        at: usize,
+        segment: &SegmentView,
         counters: &mut Counters,
     ) -> Result<()> {
         let Some(best) = &mut self.by_weight else { return Ok(()) };

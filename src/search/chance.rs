@@ -8,11 +8,11 @@ use std::collections::HashSet;
 use std::ops::Range;
 
 use super::sample::Sample;
-use crate::compare::Passage;
 use crate::compare::background::{Background, TEXTS_MIN};
 use crate::compare::chance::{ChanceLaws, Scored, Sums, equal_runs, space};
 use crate::compare::passages::{PASSAGE_TOKENS_MIN, Passages, Rating, tokens_in};
 use crate::compare::variants::variants;
+use crate::compare::{Passage, TextPair};
 use crate::error::Result;
 use crate::hash::{Digest, mix64};
 use crate::index::{DocAddress, Snapshot};
@@ -107,8 +107,9 @@ impl QueryInformation {
     pub fn rated(
         &self,
         passages: Passages,
-        (chance, expected_max): (&Chance, f64),
-        (query, document): (&Tokens, &Tokens),
+        chance: &Chance,
+        expected_max: f64,
+        TextPair { a: query, b: document }: TextPair<&Tokens>,
         counted: usize,
     ) -> Passages {
         if passages.found.is_empty() {
@@ -126,14 +127,15 @@ impl QueryInformation {
         };
         let sums = self.sums[counted].get_or_init(make);
         let lens = (query.hashes.len(), document.hashes.len());
+        let longer = lens.0.max(lens.1);
         let runs: Vec<Vec<Range<usize>>> =
             passages.found.iter().map(|passage| matched_runs(passage, query, document)).collect();
         // The text between the passages of a copy was changed.
         let all = joined(runs.iter().flatten().cloned());
-        let are_versions = 2 * all.iter().map(Range::len).sum::<usize>() > lens.0.max(lens.1);
+        let are_versions = 2 * all.iter().map(Range::len).sum::<usize>() > longer;
         let of_pair = are_versions.then(|| {
             let score = sums.score(&all, document.hashes.len());
-            chance.laws.expected_of_pair(score, lens, chance.documents)
+            chance.laws.expected_of_pair(score, longer, chance.documents)
         });
         let mut each = runs.iter();
         passages.rated(|passage, place| {

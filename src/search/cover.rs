@@ -38,7 +38,7 @@ impl Searcher {
         let subject = QuerySignature::of(self, query, &mut scratch.part)?;
         let subject = QuerySignature { hidden, ..subject };
         let (search, documents) =
-            Search::retrieve((self, query), subject, None, &mut scratch.counters)?;
+            Search::retrieve(self, query, subject, None, &mut scratch.counters)?;
         let _ = self.spare.push(scratch);
         let mut shared = SharedFingerprints::within(query.memory.as_ref());
         let (keys, stop) = (&search.subject.keys[..], query.stop());
@@ -72,7 +72,7 @@ impl Search<'_> {
     ) -> Result<()> {
         let Search { searcher, query, subject, found } = self;
         let (keys, stop) = (&subject.keys[..], query.stop());
-        let mut adding = CoverCounts::new((&searcher.snapshot, keys), &found.weights, &hits, stop)?;
+        let mut adding = CoverCounts::new(&searcher.snapshot, keys, &found.weights, &hits, stop)?;
         let terms = adding.ordinals();
         let candidate = |(at, scored)| CoverCandidate { adds: all_of(&scored), at, scored };
         let mut open: BinaryHeap<CoverCandidate> = (0..).zip(hits).map(candidate).collect();
@@ -135,7 +135,8 @@ struct AddingIn<'a> {
 
 impl<'a> CoverCounts<'a> {
     fn new(
-        (snapshot, keys): (&'a Snapshot, &[u64]),
+        snapshot: &'a Snapshot,
+        keys: &[u64],
         weights: &'a [u64],
         hits: &[Scored],
         stop: &Stop,

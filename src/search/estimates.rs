@@ -15,8 +15,7 @@ use crate::index::{DocAddress, Snapshot};
 use crate::overlap::Overlap;
 use crate::runtime::Stop;
 use crate::sampling::{Sampling, Size};
-use crate::scheme::Estimator;
-use crate::scheme::{Fingerprint, distinct_keys};
+use crate::scheme::{Estimator, Fingerprint, KeyedSignature, distinct_keys};
 use crate::similarity::Similarity;
 
 /// Estimates the similarity of a text, the first side, with documents of a snapshot.
@@ -123,7 +122,8 @@ impl Searcher {
     #[must_use]
     pub fn estimates<'a>(
         &'a self,
-        (tokens, signature): (u32, &[Fingerprint]),
+        tokens: u32,
+        signature: &[Fingerprint],
         keys: &'a [u64],
         stop: &'a Stop,
     ) -> Option<Estimates<'a>> {
@@ -188,9 +188,9 @@ impl<'a> Estimates<'a> {
                 memory::signature(self.snapshot, address, self.memory.as_ref(), self.stop)?;
             let of_document = distinct_keys(&signature);
             let overlap = Overlap::of(self.keys, &of_document);
-            let [own, other] = [(self.tokens, self.keys), (tokens, &of_document[..])]
-                .map(|(tokens, keys)| ((tokens, &[][..]), keys));
-            let exact = self.estimator.compare_keyed(overlap, own, other);
+            let own = KeyedSignature { tokens: self.tokens, fingerprints: &[], keys: self.keys };
+            let other = KeyedSignature { tokens, fingerprints: &[], keys: &of_document };
+            let exact = self.estimator.compare(overlap, own, other);
             return Ok((exact, exact));
         }
         self.is_shared.clear();

@@ -14,11 +14,11 @@ use super::run_sets::RunMaker;
 use super::searcher::Searcher;
 use super::shared::SharedFingerprints;
 use super::verify;
-use crate::compare::SharedKeys;
 use crate::compare::align::breaks;
 use crate::compare::measure::Measure;
 use crate::compare::passages::{self, Genre, Passages, Prepared};
 use crate::compare::runs::{Place, RunSet};
+use crate::compare::{SharedKeys, TextPair};
 use crate::error::{Error, Result};
 use crate::index::{AnalyzedDocument, DocAddress, Snapshot, StoredDocument, TokenKind};
 use crate::runtime::Permit;
@@ -360,8 +360,8 @@ impl<'a> Evidence<'a> {
         };
         let of_document = chance.has_counted(self.snapshot, address)?;
         let counted = usize::from(of_query) + usize::from(of_document);
-        let tokens = (query.tokens, &document.tokens);
-        Ok(self.information.rated(passages, (&chance, self.max_expected), tokens, counted))
+        let tokens = TextPair::new(query.tokens, &document.tokens);
+        Ok(self.information.rated(passages, &chance, self.max_expected, tokens, counted))
     }
 
     /// Returns the genre of the query and the documents.
@@ -418,7 +418,9 @@ impl<'a> Evidence<'a> {
             self.prepared = self.query(TokenKind::OfPassages).map(prepared).transpose()?;
         }
         let query = self.query(TokenKind::OfPassages).zip(self.prepared.as_ref());
-        let between = |query| passages::between_prepared(query, document.side(), self.stop);
+        let between = |(query, prepared)| {
+            passages::between_prepared(query, prepared, document.side(), self.stop)
+        };
         query.map(between).transpose()
     }
 

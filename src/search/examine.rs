@@ -95,12 +95,7 @@ impl<T> ExaminedHits<T> {
     /// Computes the number of documents that meet the query. `met` documents were found and
     /// `chosen` of them were to be examined. `is_pruned` means that documents may have been dropped
     /// earlier.
-    pub fn extent(
-        &self,
-        pruning: Pruning,
-        (chosen, met): (usize, usize),
-        is_pruned: bool,
-    ) -> Extent {
+    pub fn extent(&self, pruning: Pruning, chosen: usize, met: usize, is_pruned: bool) -> Extent {
         match pruning.checks_texts {
             true => {
                 let is_cut = chosen < met || self.is_cut;
@@ -128,14 +123,14 @@ impl Examine for TextExaminer<'_> {
 
     fn examine(&mut self, scored: Scored) -> Result<Examination<HitDetails>> {
         let Some(evidence) = &mut self.evidence else {
-            return Ok(Examination::Document(HitDetails::new((scored, None), None, None)));
+            return Ok(Examination::Document(HitDetails::new(scored, None, None, None)));
         };
         let verified = evidence.verify(scored.address)?;
         if verified.as_ref().is_some_and(|verified| !verify::meets(verified, self.query)) {
             return Ok(Examination::Dropped);
         }
         let passages = evidence.passages(scored.address)?;
-        Ok(Examination::Document(HitDetails::new((scored, None), verified, passages)))
+        Ok(Examination::Document(HitDetails::new(scored, None, verified, passages)))
     }
 
     fn keep(&mut self, document: &mut HitDetails) -> Result<()> {

@@ -74,9 +74,8 @@ impl ForeignSignature {
     /// # Errors
     /// When the signature was made with other settings, or is invalid.
     pub fn subject(self, config: &Config, remake: &str) -> Result<Subject> {
-        let ForeignSignature { scheme, analyzer, frequencies, key, tokens, fingerprints } = self;
-        let read = (frequencies.as_deref(), key.as_deref());
-        check_made((&scheme, &analyzer), read, config, remake)?;
+        self.check_settings(config, remake)?;
+        let ForeignSignature { tokens, fingerprints, .. } = self;
         let bits = config.scheme.key_bits();
         let mut last = 0;
         for &Fingerprint { key, position } in &fingerprints {
@@ -111,19 +110,55 @@ impl ForeignSignature {
             Some(_) => "`cento method fingerprint --like`, or with the index's frequencies.cento"
                 .to_owned(),
         };
-        let read = (frequencies.as_deref(), key.as_deref());
-        check_made((&scheme, &analyzer), read, config, remake)?;
+        let none = Vec::new();
+        let mut signature =
+            ForeignSignature { scheme, analyzer, frequencies, key, tokens, fingerprints: none };
+        signature.check_settings(config, remake)?;
         if key_bits != config.scheme.key_bits() {
-            return Err(other_scheme((&scheme, &analyzer), config, remake));
+            return Err(signature.other_scheme(config, remake));
         }
         let parsed = fingerprints.into_iter().map(|(key, position)| match key.parse() {
             Ok(key) => Ok(Fingerprint { key, position }),
             Err(_) => Err(refused(format!("`{key}` is not a key of {key_bits} bits"))),
         });
-        let fingerprints = parsed.collect::<Result<_>>()?;
-        let signature =
-            ForeignSignature { scheme, analyzer, frequencies, key, tokens, fingerprints };
+        signature.fingerprints = parsed.collect::<Result<_>>()?;
         signature.subject(config, remake)
+    }
+
+    /// Refuses a signature made with other specifications, another frequency table or another key.
+    fn check_settings(&self, config: &Config, remake: &str) -> Result<()> {
+        let (scheme, analyzer) = (config.scheme.to_string(), config.analyzer.to_string());
+        if self.scheme != scheme || self.analyzer != analyzer {
+            return Err(self.other_scheme(config, remake));
+        }
+        if self.frequencies.as_deref() != config.frequencies_digest().as_deref() {
+            return Err(refused(format!(
+                "it was made with another frequency table than the index has; make it again with \
+             {remake}"
+            )));
+        }
+        let key = self.key.as_deref();
+        if key != key_of(config).as_deref() {
+            let name = |key: Option<&str>| {
+                key.map_or("no key".to_owned(), |value| {
+                    format!("the key with the check value {value}")
+                })
+            };
+            return Err(refused(format!(
+                "it was made with {}, but the index has {}; make it again with {remake}",
+                name(key),
+                name(key_of(config).as_deref())
+            )));
+        }
+        Ok(())
+    }
+
+    fn other_scheme(&self, config: &Config, remake: &str) -> Error {
+        refused(format!(
+            "it was made with {} and {}, but the index has {} and {}; make it again with \
+         {remake}",
+            self.scheme, self.analyzer, config.scheme, config.analyzer
+        ))
     }
 }
 
@@ -134,43 +169,6 @@ fn refused(what: impl AsRef<str>) -> Error {
 /// Returns the check value of the key of a configuration in the form for signatures.
 fn key_of(config: &Config) -> Option<String> {
     config.key().map(|value| value.to_string())
-}
-
-/// Refuses a signature made with other specifications, another frequency table or another key.
-fn check_made(
-    made: (&str, &str),
-    (frequencies, key): (Option<&str>, Option<&str>),
-    config: &Config,
-    remake: &str,
-) -> Result<()> {
-    if made != (&config.scheme.to_string(), &config.analyzer.to_string()) {
-        return Err(other_scheme(made, config, remake));
-    }
-    if frequencies != config.frequencies_digest().as_deref() {
-        return Err(refused(format!(
-            "it was made with another frequency table than the index has; make it again with \
-             {remake}"
-        )));
-    }
-    if key != key_of(config).as_deref() {
-        let name = |key: Option<&str>| {
-            key.map_or("no key".to_owned(), |value| format!("the key with the check value {value}"))
-        };
-        return Err(refused(format!(
-            "it was made with {}, but the index has {}; make it again with {remake}",
-            name(key),
-            name(key_of(config).as_deref())
-        )));
-    }
-    Ok(())
-}
-
-fn other_scheme((scheme, analyzer): (&str, &str), config: &Config, remake: &str) -> Error {
-    refused(format!(
-        "it was made with {scheme} and {analyzer}, but the index has {} and {}; make it again \
-         with {remake}",
-        config.scheme, config.analyzer
-    ))
 }
 
 #[cfg(test)]

@@ -26,7 +26,8 @@ pub struct HitDetails {
 
 impl HitDetails {
     pub fn new(
-        (scored, adds): (Scored, Option<u32>),
+        scored: Scored,
+        adds: Option<u32>,
         verified: Option<Verified>,
         passages: Option<Passages>,
     ) -> HitDetails {

@@ -22,7 +22,7 @@ impl Search<'_> {
         let best = score::best(&searcher.snapshot, meeting, pruning.hits, query.stop())?;
         let chosen = best.len();
         let examined = examine(query, best, &mut texts)?;
-        let extent = examined.extent(pruning, (chosen, met), found.is_pruned);
+        let extent = examined.extent(pruning, chosen, met, found.is_pruned);
         Ok(GoalOutcome::new(self.hits_of(examined.shown)?, extent))
     }
 }

@@ -97,7 +97,8 @@ impl StoredMemory {
         &self,
         address: DocAddress,
         analyzer: &Analyzer,
-        (text_bytes, tokens): (usize, u32),
+        text_bytes: usize,
+        tokens: u32,
         token_bytes: usize,
     ) -> Result<[Option<Permit>; 2]> {
         if address < self.first {

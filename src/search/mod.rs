@@ -82,7 +82,7 @@ pub use estimates::Estimates;
 pub use foreign_signature::ForeignSignature;
 pub use memory::QueryMemory;
 pub use memory::StoredMemory;
-pub use neighbors::{Neighbor, Texts};
+pub use neighbors::{Neighbor, NeighborLimits, Texts};
 pub use query::{Query, Subject};
 pub use repeated::RepeatedPassages;
 pub use run_sets::{RunMaker, StoredRuns, kept_runs};

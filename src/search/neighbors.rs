@@ -9,6 +9,7 @@ use super::chance::{Chance, QueryInformation};
 use super::memory::{DOCUMENT_TOKEN_BYTES, StoredMemory};
 use super::searcher::Searcher;
 use super::weigh::Weigh;
+use crate::compare::TextPair;
 use crate::compare::passages::{self, Genre, Passages, Prepared};
 use crate::compare::runs::Place;
 use crate::error::Result;
@@ -28,6 +29,19 @@ pub struct Neighbor {
     pub fingerprints: u32,
 }
 
+/// The neighbors that a search looks for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct NeighborLimits {
+    /// The minimum number of shared fingerprints.
+    pub overlap_min: u32,
+    /// The minimum share of the weight of the fingerprints, if fingerprints are weighed.
+    pub share_min: f64,
+    /// Replaces the maximum document frequency of the index.
+    pub max_df: Option<MaxDf>,
+    /// A document to leave out.
+    pub except: Option<DocAddress>,
+}
+
 impl Neighbor {
     /// Combines the counts with the query (side a), which has `searched_for` distinct fingerprints.
     #[must_use]
@@ -37,20 +51,18 @@ impl Neighbor {
 }
 
 impl Searcher {
-    /// Returns the documents that share at least `overlap_min` of the ascending `keys`, without
-    /// `except`, unordered. At least one of the shared keys is not a stop-fingerprint.
+    /// Returns the documents that share enough of the ascending `keys`, unordered. At least one of
+    /// the shared keys is not a stop-fingerprint.
     ///
     /// # Errors
     /// When a file is damaged. [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
     pub fn neighbors(
         &self,
         keys: &[u64],
-        overlap_min: u32,
-        max_df: Option<MaxDf>,
-        except: Option<DocAddress>,
+        limits: NeighborLimits,
         stop: &Stop,
     ) -> Result<Vec<Neighbor>> {
-        let found = self.sharing(keys, (overlap_min, None), max_df, except, stop)?.documents;
+        let found = self.sharing(keys, None, limits, stop)?.documents;
         let mut neighbors = Vec::with_capacity(found.len());
         self.for_each_size(&found, |&Candidate { address, overlap, .. }, fingerprints| {
             neighbors.push(Neighbor { address, overlap, fingerprints });
@@ -58,18 +70,16 @@ impl Searcher {
         Ok(neighbors)
     }
 
-    /// Returns the weight of the keys, and the documents that share at least `share_min` of it,
-    /// each with the weight of the shared keys.
+    /// Returns the weight of the keys, and the documents that share enough of it, each with the
+    /// weight of the shared keys.
     pub fn weighed_neighbors(
         &self,
         keys: &[u64],
-        (overlap_min, weigh, share_min): (u32, Weigh, f64),
-        max_df: Option<MaxDf>,
-        except: Option<DocAddress>,
+        weigh: Weigh,
+        limits: NeighborLimits,
         stop: &Stop,
     ) -> Result<(u64, Vec<(Neighbor, u64)>)> {
-        let least = (overlap_min, Some((weigh, share_min)));
-        let found = self.sharing(keys, least, max_df, except, stop)?;
+        let found = self.sharing(keys, Some(weigh), limits, stop)?;
         let mut neighbors = Vec::with_capacity(found.documents.len());
         self.for_each_size(
             &found.documents,
@@ -80,16 +90,15 @@ impl Searcher {
         Ok((found.weights.iter().sum(), neighbors))
     }
 
-    /// Returns the documents that share this number of keys and, if weighed, this share of their
-    /// weight.
+    /// Returns the documents within the limits. With `weigh`, the keys are weighed.
     pub(super) fn sharing(
         &self,
         keys: &[u64],
-        (overlap_min, weighed): (u32, Option<(Weigh, f64)>),
-        max_df: Option<MaxDf>,
-        except: Option<DocAddress>,
+        weigh: Option<Weigh>,
+        limits: NeighborLimits,
         stop: &Stop,
     ) -> Result<CandidateSet> {
+        let NeighborLimits { overlap_min, share_min, max_df, except } = limits;
         let max_df = max_df.unwrap_or(self.snapshot.config().max_df);
         let request = Request {
             keys,
@@ -99,7 +108,7 @@ impl Searcher {
             tuning: self.tuning,
             max_df: max_df.limit(self.snapshot.documents()),
             budget: u64::MAX,
-            weighed,
+            weighed: weigh.map(|weigh| (weigh, share_min)),
             collection: None,
             filter: None,
             excluded: except.as_slice(),
@@ -181,13 +190,13 @@ impl<'a> Texts<'a> {
             }
         };
         let (_, prepared, information) = self.prepared.insert(prepared);
-        let found = passages::between_prepared((query.side(), prepared), document.side(), stop)?;
+        let found = passages::between_prepared(query.side(), prepared, document.side(), stop)?;
         let Some((chance, expected_max)) = &self.rating else { return Ok(found) };
-        let tokens = (&query.tokens, &document.tokens);
+        let tokens = TextPair::new(&query.tokens, &document.tokens);
         let of_a = chance.has_counted(self.snapshots[0], a)?;
         let of_b = chance.has_counted(self.snapshots[1], b)?;
         let counted = usize::from(of_a) + usize::from(of_b);
-        Ok(information.rated(found, (chance, *expected_max), tokens, counted))
+        Ok(information.rated(found, chance, *expected_max, tokens, counted))
     }
 
     /// Returns the passages that a document repeats further on, in its order.
@@ -229,7 +238,7 @@ impl<'a> Texts<'a> {
         let (text, analyzer) = (text.unwrap_or_default(), snapshot.config().analyzer.of_passages());
         let tokens = snapshot.segment(address).signatures.document(address.doc)?.tokens;
         let room = self.memory.as_ref().map(|memory| {
-            memory.reserve(address, &analyzer, (text.len(), tokens), DOCUMENT_TOKEN_BYTES)
+            memory.reserve(address, &analyzer, text.len(), tokens, DOCUMENT_TOKEN_BYTES)
         });
         // The first permit is dropped once the text is split.
         let [_scratch, room] = room.transpose()?.unwrap_or_default();

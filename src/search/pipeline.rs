@@ -54,7 +54,7 @@ impl Searcher {
         let mut scratch = self.spare.pop().unwrap_or_default();
         let subject = QuerySignature::of(self, query, &mut scratch.part)?;
         let (search, documents) =
-            Search::retrieve((self, query), subject, None, &mut scratch.counters)?;
+            Search::retrieve(self, query, subject, None, &mut scratch.counters)?;
         let meeting = search.meeting(&documents)?;
         // Only returned on success: after an error the counters may not be zero.
         let _ = self.spare.push(scratch);

@@ -39,12 +39,13 @@ impl<'a> Search<'a> {
     /// When the filter of the query is invalid, or a file is damaged. [`Error::Cancelled`] soon
     /// after the query is stopped.
     pub fn retrieve(
-        (searcher, query): (&'a Searcher, &'a Query),
+        searcher: &'a Searcher,
+        query: &'a Query,
         subject: QuerySignature,
         collection: Option<&ShardFrequencies>,
         counters: &mut Counters,
     ) -> Result<(Search<'a>, Vec<Candidate>)> {
-        let found = find((searcher, query), &subject, collection, counters)?;
+        let found = find(searcher, query, &subject, collection, counters)?;
         let mut search = Search { searcher, query, subject, found };
         let mut documents = std::mem::take(&mut search.found.documents);
         if search.found.unread > 0 {
@@ -79,7 +80,8 @@ impl<'a> Search<'a> {
 }
 
 fn find(
-    (searcher, query): (&Searcher, &Query),
+    searcher: &Searcher,
+    query: &Query,
     subject: &QuerySignature,
     collection: Option<&ShardFrequencies>,
     counters: &mut Counters,
@@ -99,7 +101,7 @@ fn find(
     let pruning = Pruning::of(query, searcher.ignored.is_some());
     let request = Request {
         keys: &subject.keys,
-        overlap_min: overlap_min(searcher, query, (subject.tokens, subject.keys.len() as u32))?,
+        overlap_min: overlap_min(searcher, query, subject.tokens, subject.keys.len() as u32)?,
         best: pruning.by_overlap,
         best_by_weight: pruning.by_weight,
         tuning: searcher.tuning,
@@ -118,7 +120,7 @@ fn find(
 
 /// Returns the minimum overlap of a document that meets the thresholds of a query with this number
 /// of tokens and of distinct fingerprints.
-pub fn overlap_min(searcher: &Searcher, query: &Query, (tokens, keys): (u32, u32)) -> Result<u32> {
+pub fn overlap_min(searcher: &Searcher, query: &Query, tokens: u32, keys: u32) -> Result<u32> {
     let has_text = !matches!(query.subject, Subject::Signature { .. });
     let maker = searcher.run_maker().filter(|_| has_text && searcher.can_read_runs());
     let sampling = searcher.sampling(maker.as_ref());

@@ -231,7 +231,7 @@ impl Searcher {
         let tokens = snapshot.segment(address).signatures.document(address.doc)?.tokens;
         let rooms = memory.map(|memory| {
             let analyzer = &snapshot.config().analyzer;
-            memory.reserve(address, analyzer, (text.len(), tokens), RUN_TOKEN_BYTES)
+            memory.reserve(address, analyzer, text.len(), tokens, RUN_TOKEN_BYTES)
         });
         Ok((text, rooms.transpose()?.unwrap_or_default()))
     }

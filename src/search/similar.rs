@@ -175,7 +175,7 @@ fn estimates<'a>(search: &'a Search<'a>) -> Option<Estimates<'a>> {
     if !query.shows_estimates() {
         return None;
     }
-    let of = (subject.tokens, &subject.signature[..]);
-    let estimates = searcher.estimates(of, &subject.keys, query.stop())?;
+    let (tokens, signature) = (subject.tokens, &subject.signature);
+    let estimates = searcher.estimates(tokens, signature, &subject.keys, query.stop())?;
     Some(estimates.with_terms(&found.terms).within(query.memory.as_ref()))
 }

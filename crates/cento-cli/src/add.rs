@@ -415,6 +415,6 @@ impl Add {
             let config = config.config_of(store_text, &self.paths, source)?;
             return Index::create(path, signatures.unwrap_or(Signatures::Stored).of(config)?);
         }
-        config.opened(path, (no_text, signatures), &self.paths, source)
+        config.opened(path, no_text, signatures, &self.paths, source)
     }
 }

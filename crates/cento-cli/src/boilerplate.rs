@@ -87,7 +87,8 @@ impl NamedBoilerplate {
     pub fn add_auto(
         &self,
         boilerplate: Option<Boilerplate>,
-        (snapshot, scope): (&Snapshot, &Scope),
+        snapshot: &Snapshot,
+        scope: &Scope,
         threads: usize,
         stop: &Stop,
     ) -> cento::Result<Option<Boilerplate>> {
@@ -166,8 +167,8 @@ pub fn without_of_pairs(
 ) -> cento::Result<Searcher> {
     let named = NamedBoilerplate::of(boilerplate)?;
     let boilerplate = read(&named.paths, searcher.snapshot().config())?;
-    let boilerplate =
-        named.add_auto(boilerplate, (searcher.snapshot(), scope), threads, Stop::NEVER)?;
+    let snapshot = searcher.snapshot();
+    let boilerplate = named.add_auto(boilerplate, snapshot, scope, threads, Stop::NEVER)?;
     without_read(searcher, boilerplate)
 }
 
@@ -190,9 +191,9 @@ pub fn without_noting(
 ) -> cento::Result<Searcher> {
     let named = NamedBoilerplate::of(boilerplate)?;
     let boilerplate = read_noting(&named.paths, searcher.snapshot().config(), unread)?;
-    let all = (searcher.snapshot(), &Scope::Everywhere);
-    let threads = cento::available_threads();
-    let boilerplate = named.add_auto(boilerplate, all, threads, Stop::NEVER)?;
+    let (snapshot, threads) = (searcher.snapshot(), cento::available_threads());
+    let all = &Scope::Everywhere;
+    let boilerplate = named.add_auto(boilerplate, snapshot, all, threads, Stop::NEVER)?;
     without_read(searcher, boilerplate)
 }
 

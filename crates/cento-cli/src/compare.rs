@@ -21,7 +21,7 @@ use super::whole::LengthArgs;
 use super::{Result, VerbOutcome};
 use cento::Stop;
 use cento::compare::COMPARED;
-use cento::{Analyzer, CompareOptions, Comparison, Config, Error, Measure};
+use cento::{Analyzer, CompareOptions, Comparison, Config, Error, Measure, TextPair};
 use cento_client::api::{CompareRequest, TextOrId};
 use cento_report::{Counting, MeasuredDocument, NotCompared, Place, ReuseReport, ReuseSource};
 use cento_source::{InFile, SourceOptions, read_text_in_file};
@@ -210,8 +210,8 @@ impl Compare {
             Measure::parse_all(&self.options.measures, table.as_ref(), &config.analyzer)?;
         // Ctrl-C ends the process: there is nothing to be put in order.
         let Config { scheme, analyzer, .. } = &config;
-        let compared =
-            cento::compare_by(scheme, analyzer, (a, b), &measures, &self.options, Stop::NEVER);
+        let (texts, options) = (TextPair::new(a, b), &self.options);
+        let compared = cento::compare_by(scheme, analyzer, texts, &measures, options, Stop::NEVER);
         compared.map_err(|error| self.named(error))
     }
 

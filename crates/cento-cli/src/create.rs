@@ -168,7 +168,8 @@ impl ConfigArgs {
     pub fn opened(
         &self,
         path: &Path,
-        (no_text, signatures): (bool, Option<Signatures>),
+        no_text: bool,
+        signatures: Option<Signatures>,
         inputs: &[PathBuf],
         options: &SourceOptions,
     ) -> cento::Result<Index> {

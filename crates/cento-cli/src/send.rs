@@ -102,7 +102,7 @@ impl UploadProgress<'_> {
             self.flush()?;
         }
         self.ids.push(id.clone());
-        let body = AddedDocument::new(id, (text, &parts), meta, id_place);
+        let body = AddedDocument::new(id, text, &parts, meta, id_place);
         let written = serde_json::to_writer(&mut self.lines, &body);
         written.expect("a document is JSON, and memory takes every byte");
         self.lines.push(b'\n');

@@ -355,10 +355,11 @@ impl Poster for WebPoster {
     fn post(
         &self,
         url: &str,
-        header: (&str, &str),
+        header: &str,
+        value: &str,
         body: &[u8],
     ) -> std::result::Result<u16, String> {
-        self.0.post(url, header, body)
+        self.0.post(url, header, value, body)
     }
 }
 

@@ -40,10 +40,10 @@ impl WebhookClient {
     ///
     /// # Errors
     /// The reason, as a clause.
-    pub fn post(&self, url: &str, header: (&str, &str), body: &[u8]) -> Result<u16, String> {
+    pub fn post(&self, url: &str, header: &str, value: &str, body: &[u8]) -> Result<u16, String> {
         check_address(url).map_err(|refusal| refusal.what)?;
         let request = self.agent.post(url).header(CONTENT_TYPE, "application/json");
-        match request.header(header.0, header.1).send(body) {
+        match request.header(header, value).send(body) {
             Ok(response) => Ok(response.status().as_u16()),
             Err(ureq::Error::Timeout(_)) => Err(format!("it took longer than {:?}", self.time)),
             Err(ureq::Error::Other(other)) => Err(other.to_string()),

@@ -35,7 +35,7 @@ const LONG: Duration = Duration::from_secs(600);
 
 /// Posts with this time limit, to an address of this machine.
 fn post(url: &str, limit: Duration) -> Result<u16, String> {
-    WebhookClient::new(limit, |_| true).post(url, ("X-Test", "1"), b"{}")
+    WebhookClient::new(limit, |_| true).post(url, "X-Test", "1", b"{}")
 }
 
 /// Reads until the other end closes, or the test ends.
@@ -110,7 +110,7 @@ fn a_name_of_this_machine_is_refused_like_its_address() {
     let (url, visits) = receiver(drain);
     let named = url.replace("127.0.0.1", "localhost");
     let poster = WebhookClient::new(LONG, |_| false);
-    poster.post(&named, ("X-Test", "1"), b"{}").unwrap_err();
-    poster.post(&url, ("X-Test", "1"), b"{}").unwrap_err();
+    poster.post(&named, "X-Test", "1", b"{}").unwrap_err();
+    poster.post(&url, "X-Test", "1", b"{}").unwrap_err();
     assert_eq!(visits.load(Ordering::SeqCst), 0);
 }

@@ -30,7 +30,7 @@ use super::weights::{DocumentWeights, candidates};
 pub use super::{ClusterOptions, Linkage, Prefer};
 use super::{PairOptions, WeightedSimilarity};
 use cento::index::{DocAddress, PresetDefaults};
-use cento::search::{Neighbor, Searcher, WeightedOverlap, kept_runs};
+use cento::search::{Neighbor, NeighborLimits, Searcher, WeightedOverlap, kept_runs};
 use cento_api::error::Result;
 use cento_api::similarity::Similarity;
 use cento_text::compare::programs::OWN_WORDS_MIN;
@@ -227,10 +227,14 @@ impl<'a> PreferredDocuments<'a> {
         // The similar document may be the smaller one, and contained in this document.
         let alike = thresholds.min_containment(None);
         let least = alike.overlap_min(sampling, own.size);
-        let (max_df, except, stop) = (options.max_df, Some(address), self.stop);
-        let (by, least) =
-            ((self.searcher, self.weights.as_ref()), (least, thresholds.weighted_resemblance()));
-        let found = candidates(by, &keys, least, max_df, except, stop)?;
+        let limits = NeighborLimits {
+            overlap_min: least,
+            share_min: thresholds.weighted_resemblance(),
+            max_df: options.max_df,
+            except: Some(address),
+        };
+        let (weights, stop) = (self.weights.as_ref(), self.stop);
+        let found = candidates(self.searcher, weights, &keys, limits, stop)?;
         let mut verification = self.verifier.begin();
         let mut similar = Vec::new();
         for (found, weighted) in found {
@@ -246,8 +250,8 @@ impl<'a> PreferredDocuments<'a> {
                 }
             }
             if (!thresholds.is_of_texts()
-                || thresholds.meets(&verification.with(&mut own, (found, size), stop)?))
-                && verification.is_evident(&mut own, (found.address, self.own_words_min), stop)?
+                || thresholds.meets(&verification.with(&mut own, found, size, stop)?))
+                && verification.is_evident(&mut own, found.address, self.own_words_min, stop)?
             {
                 similar.push(found);
             }
@@ -266,7 +270,7 @@ impl<'a> PreferredDocuments<'a> {
     /// Prepares the document at this address, which has these keys, for comparison.
     fn own<'b>(&'b self, address: DocAddress, keys: &'b [u64]) -> Result<ComparedDocument<'b>> {
         let sampling = self.verifier.sampling();
-        ComparedDocument::stored((self.searcher, address), keys, sampling, self.verifier.runs())
+        ComparedDocument::stored(self.searcher, address, keys, sampling, self.verifier.runs())
     }
 
     /// Tells whether two programs share enough words to be versions of each other. Always true for
@@ -274,8 +278,8 @@ impl<'a> PreferredDocuments<'a> {
     fn are_evident(&self, pair: &Pair) -> Result<bool> {
         let Some(too_short) = pair.too_short else { return Ok(true) };
         let mut own = self.own(pair.a, &[])?;
-        let by = (pair.b, self.own_words_min);
-        Ok(!too_short && self.verifier.begin().is_evident(&mut own, by, self.stop)?)
+        let (verification, least) = (self.verifier.begin(), self.own_words_min);
+        Ok(!too_short && verification.is_evident(&mut own, pair.b, least, self.stop)?)
     }
 
     /// Returns the id of the document at this place in the order.
@@ -316,7 +320,7 @@ impl<'a> PreferredDocuments<'a> {
                 fingerprints: other.len() as u32,
             };
             let size = verification.size(found)?;
-            let similarity = verification.with(&mut representative, (found, size), self.stop)?;
+            let similarity = verification.with(&mut representative, found, size, self.stop)?;
             let id = snapshot.id(address(place))?;
             members.push(Member { id, overlap: found.overlap, similarity, weighted });
         }

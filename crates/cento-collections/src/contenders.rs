@@ -121,7 +121,8 @@ impl Archive {
     /// fingerprints.
     pub fn leave_out(
         &self,
-        (own, sampling): (Size, Sampling),
+        own: Size,
+        sampling: Sampling,
         candidates: &mut Vec<PairCandidate>,
         is_archived: impl Fn(DocAddress) -> bool,
     ) -> Vec<PairCandidate> {
@@ -132,7 +133,7 @@ impl Archive {
         let mut left_out = Vec::new();
         if archived.len() > compared {
             let mut rated: Vec<_> =
-                archived.drain(..).map(|one| (self.rate((own, sampling), &one), one)).collect();
+                archived.drain(..).map(|one| (self.rate(own, sampling, &one), one)).collect();
             rated.select_nth_unstable_by(compared, |(a, one), (b, other)| {
                 let by = |at: usize| b[at].total_cmp(&a[at]);
                 let address = |candidate: &PairCandidate| candidate.found.address;
@@ -149,7 +150,7 @@ impl Archive {
     }
 
     /// Rates a candidate by its fingerprints: may meet the thresholds, rank, overlap.
-    fn rate(&self, (own, sampling): (Size, Sampling), candidate: &PairCandidate) -> [f64; 3] {
+    fn rate(&self, own: Size, sampling: Sampling, candidate: &PairCandidate) -> [f64; 3] {
         let overlap: Overlap = candidate.found.with(own.fingerprints);
         let thresholds = self.options.thresholds;
         let may_meet = thresholds.may_meet(sampling, overlap, [own, candidate.size]);
@@ -186,7 +187,7 @@ mod tests {
             let archive = Archive { first: u64::from(new), options, rank, compared };
             let mut kept = all.clone();
             kept.reverse();
-            let left_out = archive.leave_out((size(30), Sampling::Unknown), &mut kept, |address| {
+            let left_out = archive.leave_out(size(30), Sampling::Unknown, &mut kept, |address| {
                 u64::from(address.doc) >= archive.first
             });
             let doc = |candidate: &PairCandidate| candidate.found.address.doc;

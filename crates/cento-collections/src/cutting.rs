@@ -57,7 +57,7 @@ impl Cutting {
 
     /// Returns the pieces of the original text behind a range of the remaining text, ascending.
     /// With each piece comes the byte of the remaining text where the piece begins.
-    pub fn pieces(&self, (start, end): (u32, u32)) -> Vec<(u32, (u32, u32))> {
+    pub fn pieces(&self, start: u32, end: u32) -> Vec<(u32, (u32, u32))> {
         let (start, end) = (start as usize, end as usize);
         let (mut pieces, mut begin) = (Vec::new(), 0);
         for part in &self.rest {
@@ -152,7 +152,7 @@ mod tests {
         assert!(!cutting.cut(&[(1, 1)]));
         assert!(cutting.cut(&[(2, 3), (4, 5)]));
         assert_eq!(
-            (cutting.text.as_str(), cutting.pieces((0, 2))),
+            (cutting.text.as_str(), cutting.pieces(0, 2)),
             ("ab", vec![(0, (0, 1)), (1, (6, 7))])
         );
     }
@@ -200,7 +200,7 @@ mod tests {
                     ranges.push((start, (start + bytes).min(len)));
                 }
                 for &range in &ranges {
-                    let own = cutting.pieces(range);
+                    let own = cutting.pieces(range.0, range.1);
                     let of_whole = own.iter().map(|(_, (a, b))| &text[*a as usize..*b as usize]);
                     let of_rest = &cutting.text[range.0 as usize..range.1 as usize];
                     prop_assert_eq!(of_whole.collect::<String>(), of_rest);

@@ -17,8 +17,8 @@ use super::weights::{DocumentWeights, candidates};
 use super::{PairOptions, PairRank, Thresholds};
 use cento::index::{DocAddress, MaxDf};
 use cento::search::{
-    Chance, Neighbor, RunMaker, Searcher, StoredMemory, StoredRuns, Texts, Weigh, WeightedOverlap,
-    kept_runs,
+    Chance, Neighbor, NeighborLimits, RunMaker, Searcher, StoredMemory, StoredRuns, Texts, Weigh,
+    WeightedOverlap, kept_runs,
 };
 use cento_api::MAX_EXPECTED;
 use cento_api::error::Result;
@@ -265,7 +265,7 @@ impl<'a> PairSearch<'a> {
         };
         let scores = |texts: &ScoredTexts| {
             let new = wanted.archive.as_ref().map_or(0, |archive| archive.first);
-            PairScores::new((texts.clone(), new), threads, stop)
+            PairScores::new(texts.clone(), new, threads, stop)
         };
         let scores = texts.scored.as_ref().map(scores).transpose()?.map(Arc::new);
         let copies = Copies::new(searcher, against, wanted.max_df, series.as_deref(), stop)?;
@@ -317,8 +317,9 @@ impl<'a> PairSearch<'a> {
             None => self.thresholds.weight_share_min(),
             Some(_) => self.thresholds.weighted_resemblance(),
         };
-        let (by, least) = ((searched, self.weights.as_ref()), (overlap_min, share_min));
-        candidates(by, keys, least, self.wanted.max_df, except, self.stop)
+        let max_df = self.wanted.max_df;
+        let limits = NeighborLimits { overlap_min, share_min, max_df, except };
+        candidates(searched, self.weights.as_ref(), keys, limits, self.stop)
     }
 
     pub fn end(&self) -> u64 {
@@ -348,28 +349,25 @@ impl<'a> PairSearch<'a> {
         }
         let keys = self.searcher.keys_of(address, self.stop)?;
         let runs = self.texts.own_runs();
-        let mut own =
-            ComparedDocument::stored((self.searcher, address), &keys, self.sampling, runs)?;
+        let mut own = ComparedDocument::stored(self.searcher, address, &keys, self.sampling, runs)?;
         let overlap_min = self.overlap_min(own.size);
         let mut verification = self.texts.verifier.begin();
         let mut candidates = Vec::new();
         for (found, weights) in self.candidates(address, &keys, overlap_min)? {
             let size = verification.size(found)?;
-            let may_be = (own.size, size);
-            if let Some(weights) = self.may_pair(number, may_be, (found, weights))? {
-                candidates.push(PairCandidate { found, size, weights });
-            }
+            let candidate = PairCandidate { found, size, weights };
+            candidates.extend(self.may_pair(number, own.size, candidate)?);
         }
         let others = self.leave_out(number, own.size, &mut candidates);
         let mut pairs: Vec<Pair> = Vec::new();
         for PairCandidate { found, size, weights } in candidates {
-            let similarity = verification.with(&mut own, (found, size), self.stop)?;
+            let similarity = verification.with(&mut own, found, size, self.stop)?;
             if self.thresholds.meets(&similarity)
                 && similarity.symmetric() >= self.wanted.min_similarity
                 && self.wanted.are_versions(&similarity, weights)
             {
                 let overlap = found.with(own.size.fingerprints);
-                pairs.push(self.pair(number, found.address, (overlap, similarity), weights));
+                pairs.push(self.pair(number, found.address, overlap, similarity, weights));
             }
         }
         self.add_copies(number, &own, &mut pairs)?;
@@ -397,11 +395,11 @@ impl<'a> PairSearch<'a> {
     ) -> Vec<CountedPair> {
         let Some(archive) = &self.wanted.archive else { return Vec::new() };
         let is_archived = |address| self.other.number(address) >= archive.first;
-        let left_out = archive.leave_out((own, self.sampling), candidates, is_archived);
+        let left_out = archive.leave_out(own, self.sampling, candidates, is_archived);
         let seen = left_out.into_iter().map(|PairCandidate { found, weights, .. }| {
             let overlap = found.with(own.fingerprints);
-            let by = (overlap, Similarity::of_sketches(overlap));
-            let mut pair = self.pair(number, found.address, by, weights);
+            let sketched = Similarity::of_sketches(overlap);
+            let mut pair = self.pair(number, found.address, overlap, sketched, weights);
             let similarity = pair.similarity.symmetric();
             CountedPair {
                 similarity,
@@ -436,7 +434,7 @@ impl<'a> PairSearch<'a> {
         let scores = self.scores.as_ref().filter(|_| ranked.rank == PairRank::Score);
         if let Some(scores) = scores {
             for pair in &mut pairs {
-                pair.score = Some(scores.of((pair.a, pair.b), self.stop)?);
+                pair.score = Some(scores.of(pair.a, pair.b, self.stop)?);
             }
         }
         let mut contenders = ranked.divide(pairs);
@@ -488,19 +486,19 @@ impl<'a> PairSearch<'a> {
             None => None,
         };
         pairs.extend(others.into_iter().map(|other| {
-            self.pair(number, self.other.address(other), (overlap, similarity), weights)
+            self.pair(number, self.other.address(other), overlap, similarity, weights)
         }));
         Ok(())
     }
 
-    /// Returns the weights of both documents if this document and the neighbor may form a pair for
-    /// this document to report.
+    /// Returns the candidate, with the weights of both documents, if the two documents may form a
+    /// pair for this document to report.
     fn may_pair(
         &self,
         number: u64,
-        (own, size): (Size, Size),
-        (found, weights): (Neighbor, Option<WeightedOverlap>),
-    ) -> Result<Option<Option<WeightedOverlap>>> {
+        own: Size,
+        PairCandidate { found, size, weights }: PairCandidate,
+    ) -> Result<Option<PairCandidate>> {
         let overlap = found.with(own.fingerprints);
         let other = self.other.number(found.address);
         if !self.thresholds.may_meet(self.sampling, overlap, [own, size])
@@ -522,7 +520,7 @@ impl<'a> PairSearch<'a> {
             self.thresholds.finds(self.sampling, found.overlap, size, swapped)
         };
         let is_given = self.against.is_some() || other > number || !other_finds_it();
-        Ok(is_given.then_some(weights))
+        Ok(is_given.then_some(PairCandidate { found, size, weights }))
     }
 
     /// Makes a pair, with the document stored first as `a`.
@@ -530,7 +528,8 @@ impl<'a> PairSearch<'a> {
         &self,
         number: u64,
         other: DocAddress,
-        (overlap, similarity): (Overlap, Similarity),
+        overlap: Overlap,
+        similarity: Similarity,
         weights: Option<WeightedOverlap>,
     ) -> Pair {
         let pair = Pair {

@@ -105,7 +105,10 @@ pub(super) fn best_of(
 
 fn add_scores(join: &Join, scores: &PairScores, pairs: &mut [Pair]) -> Result<()> {
     let of: Vec<_> = pairs.iter().map(|pair| (pair.a, pair.b)).collect();
-    let find = |number: u64| scores.of(of[number as usize], &join.stop);
+    let find = |number: u64| {
+        let (a, b) = of[number as usize];
+        scores.of(a, b, &join.stop)
+    };
     in_order(join.threads, 0..of.len() as u64, &join.stop, &find, &mut |number, score| {
         pairs[number as usize].score = Some(score);
         Ok(())

@@ -18,7 +18,7 @@ use cento::index::DocAddress;
 use cento::search::Searcher;
 use cento_api::error::{Error, Result};
 use cento_text::compare::programs::{
-    PARTS, ProgramRuns, ProgramWeight, RunFrequencies, RunWeights,
+    PARTS, ProgramWeight, RunFrequencies, RunWeights, WeighedProgram,
 };
 use cento_text::hash::hash_bytes;
 use cento_text::runtime::Stop;
@@ -27,11 +27,6 @@ use cento_text::runtime::ordered::in_order;
 /// The maximum number of programs whose runs are counted. Counting a sixteenth of a collection
 /// ranked judged pairs no worse (research/RESULTS.md, "Copies of programs").
 const COUNTED_MAX: usize = 1024;
-
-struct ScoredProgram {
-    runs: Arc<ProgramRuns>,
-    weight: ProgramWeight,
-}
 
 /// The programs of one index, with weights that are computed when first needed.
 struct Programs {
@@ -126,15 +121,17 @@ impl PairScores {
     /// When the documents are no programs, their texts are not stored, or a file is damaged.
     /// [`Error::Cancelled`] soon after `stop`.
     pub(super) fn new(
-        (texts, new): (ScoredTexts, u64),
+        texts: ScoredTexts,
+        new: u64,
         threads: usize,
         stop: &Stop,
     ) -> Result<PairScores> {
-        PairScores::with_sample((texts, new), COUNTED_MAX, threads, stop)
+        PairScores::with_sample(texts, new, COUNTED_MAX, threads, stop)
     }
 
     fn with_sample(
-        (texts, new): (ScoredTexts, u64),
+        texts: ScoredTexts,
+        new: u64,
         counted_max: usize,
         threads: usize,
         stop: &Stop,
@@ -161,21 +158,21 @@ impl PairScores {
         Ok(PairScores { a, b, run_weights: frequencies.weights() })
     }
 
-    fn program(&self, side: &Programs, address: DocAddress, stop: &Stop) -> Result<ScoredProgram> {
+    fn program(&self, side: &Programs, address: DocAddress, stop: &Stop) -> Result<WeighedProgram> {
         let runs = side.texts.runs(address, stop)?;
         let weight = &side.weights[side.numbering.number(address) as usize];
         let weight = *weight.get_or_init(|| self.run_weights.of(&runs));
-        Ok(ScoredProgram { runs, weight })
+        Ok(WeighedProgram { runs, weight })
     }
 
     /// Returns the score of a pair, from 0 to 1.
     ///
     /// # Errors
     /// When a file is damaged. [`Error::Cancelled`] soon after `stop`.
-    pub(super) fn of(&self, (a, b): (DocAddress, DocAddress), stop: &Stop) -> Result<f64> {
+    pub(super) fn of(&self, a: DocAddress, b: DocAddress, stop: &Stop) -> Result<f64> {
         let other = self.b.as_ref().unwrap_or(&self.a);
         let (a, b) = (self.program(&self.a, a, stop)?, self.program(other, b, stop)?);
-        Ok(self.run_weights.likeness((&a.runs, a.weight), (&b.runs, b.weight)).both())
+        Ok(self.run_weights.likeness(&a, &b).both())
     }
 }
 

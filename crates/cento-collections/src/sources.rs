@@ -22,7 +22,7 @@ use super::numbering::Numbering;
 use super::pairs::Pairs;
 use super::series::Series;
 use cento::index::{DocAddress, Snapshot};
-use cento::search::{Query, Searcher, Weigh};
+use cento::search::{NeighborLimits, Query, Searcher, Weigh};
 use cento_api::error::Result;
 use cento_text::compare::Passages;
 use cento_text::runtime::ordered::in_order;
@@ -236,9 +236,10 @@ impl<'a> SourceSearch<'a> {
         let Join { searcher, options, stop, .. } = self.join;
         let hidden: HashSet<DocAddress> = hidden.iter().copied().collect();
         let keys = searcher.keys_of(address, stop)?;
-        let (weigh, except) = (Weigh::new(searcher.snapshot()), Some(address));
-        let (_, mut found) =
-            searcher.weighed_neighbors(&keys, (1, weigh, 0.0), options.max_df, except, stop)?;
+        let (weigh, max_df, except) =
+            (Weigh::new(searcher.snapshot()), options.max_df, Some(address));
+        let limits = NeighborLimits { overlap_min: 1, share_min: 0.0, max_df, except };
+        let (_, mut found) = searcher.weighed_neighbors(&keys, weigh, limits, stop)?;
         found.retain(|(one, _)| !hidden.contains(&one.address));
         found.sort_unstable_by_key(|&(one, weight)| (Reverse(weight), one.address));
         found.truncate(Query::CANDIDATES + 1);

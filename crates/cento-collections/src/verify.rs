@@ -16,7 +16,7 @@ use cento_api::similarity::Similarity;
 use cento_text::compare::runs::{ProgramWords, RunSet};
 use cento_text::runtime::Stop;
 use cento_text::sampling::{Sampling, Size};
-use cento_text::scheme::Estimator;
+use cento_text::scheme::{Estimator, KeyedSignature};
 use cento_text::text::written::shared_words;
 
 /// The minimum share of names, numbers and quoted strings that a duplicate program has in common,
@@ -76,7 +76,8 @@ impl<'a> ComparedDocument<'a> {
     /// # Errors
     /// When the document cannot be read.
     pub fn stored(
-        (searcher, address): (&'a Searcher, DocAddress),
+        searcher: &'a Searcher,
+        address: DocAddress,
         keys: &'a [u64],
         sampling: Sampling,
         runs: Option<&'a StoredRuns<'a>>,
@@ -185,11 +186,11 @@ impl<'a> ComparedDocument<'a> {
                 let snapshot = searcher.snapshot();
                 let tokens = snapshot.segment(*address).signatures.document(address.doc)?.tokens;
                 let signature = snapshot.signature(*address, stop)?;
-                Ok(searched.estimates((tokens, &signature), self.keys, stop))
+                Ok(searched.estimates(tokens, &signature, self.keys, stop))
             }
             TextSource::Signed { signed, .. } => {
-                let own = (signed.token_count, &signed.signature[..]);
-                Ok(searched.estimates(own, self.keys, stop))
+                let (tokens, signature) = (signed.token_count, &signed.signature);
+                Ok(searched.estimates(tokens, signature, self.keys, stop))
             }
         }
     }
@@ -265,7 +266,8 @@ impl<'a> Verification<'a> {
     pub fn is_evident(
         &self,
         own: &mut ComparedDocument<'_>,
-        (address, least): (DocAddress, f64),
+        address: DocAddress,
+        least: f64,
         stop: &Stop,
     ) -> Result<bool> {
         let searched = self.verifier.searched;
@@ -287,7 +289,8 @@ impl<'a> Verification<'a> {
     pub fn with<'b>(
         &mut self,
         own: &mut ComparedDocument<'b>,
-        (found, size): (Neighbor, Size),
+        found: Neighbor,
+        size: Size,
         stop: &'a Stop,
     ) -> Result<Similarity>
     where
@@ -328,11 +331,11 @@ pub(super) fn is_exact(sampling: Sampling, a: Size, b: Size) -> bool {
 pub(super) fn of_signatures(
     estimator: Option<Estimator>,
     overlap: Overlap,
-    a: cento_text::scheme::Keyed<'_>,
-    b: cento_text::scheme::Keyed<'_>,
+    a: KeyedSignature<'_>,
+    b: KeyedSignature<'_>,
 ) -> Similarity {
     match estimator {
-        Some(estimator) => estimator.compare_keyed(overlap, a, b),
+        Some(estimator) => estimator.compare(overlap, a, b),
         None => Similarity::of_sketches(overlap),
     }
 }

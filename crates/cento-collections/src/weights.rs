@@ -7,26 +7,25 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::numbering::Numbering;
-use cento::index::{DocAddress, MaxDf};
-use cento::search::{Neighbor, Searcher, Weigh, WeightedOverlap};
+use cento::index::DocAddress;
+use cento::search::{Neighbor, NeighborLimits, Searcher, Weigh, WeightedOverlap};
 use cento_api::error::Result;
 use cento_text::runtime::Stop;
 
-/// Finds the documents that share at least `overlap_min` of the keys and, with weights, at least
-/// `share_min` of their weight. See [`DocumentWeights::neighbors`] and [`Searcher::neighbors`].
+/// Finds the documents that share enough of the keys and, with weights, of their weight. See
+/// [`DocumentWeights::neighbors`] and [`Searcher::neighbors`].
 pub(super) fn candidates(
-    (searched, weights): (&Searcher, Option<&DocumentWeights<'_>>),
+    searched: &Searcher,
+    weights: Option<&DocumentWeights<'_>>,
     keys: &[u64],
-    (overlap_min, share_min): (u32, f64),
-    max_df: Option<MaxDf>,
-    except: Option<DocAddress>,
+    limits: NeighborLimits,
     stop: &Stop,
 ) -> Result<Vec<(Neighbor, Option<WeightedOverlap>)>> {
     let Some(weights) = weights else {
-        let found = searched.neighbors(keys, overlap_min, max_df, except, stop)?;
+        let found = searched.neighbors(keys, limits, stop)?;
         return Ok(found.into_iter().map(|found| (found, None)).collect());
     };
-    let found = weights.neighbors(keys, (overlap_min, share_min), max_df, except, stop)?;
+    let found = weights.neighbors(keys, limits, stop)?;
     Ok(found.into_iter().map(|(found, weights)| (found, Some(weights))).collect())
 }
 
@@ -50,21 +49,17 @@ impl<'a> DocumentWeights<'a> {
         DocumentWeights { searcher, weigh, numbering, known }
     }
 
-    /// Returns the documents that share at least `overlap_min` of the keys and `share_min` of their
-    /// weight, with the weight of the shared keys. Otherwise like [`Searcher::neighbors`]. The
-    /// weight of the found document is 0 until [`complete`](Self::complete) fills it in.
+    /// Returns the documents that share enough of the keys and of their weight, with the weight of
+    /// the shared keys. Otherwise like [`Searcher::neighbors`]. The weight of the found document is
+    /// 0 until [`complete`](Self::complete) fills it in.
     pub(super) fn neighbors(
         &self,
         keys: &[u64],
-        (overlap_min, share_min): (u32, f64),
-        max_df: Option<MaxDf>,
-        except: Option<DocAddress>,
+        limits: NeighborLimits,
         stop: &Stop,
     ) -> Result<Vec<(Neighbor, WeightedOverlap)>> {
-        let least = (overlap_min, self.weigh, share_min);
-        let (in_query, found) =
-            self.searcher.weighed_neighbors(keys, least, max_df, except, stop)?;
-        if let Some(own) = except {
+        let (in_query, found) = self.searcher.weighed_neighbors(keys, self.weigh, limits, stop)?;
+        if let Some(own) = limits.except {
             self.known_of(own).store(in_query, Ordering::Relaxed);
         }
         let weighted = |shared| WeightedOverlap { shared, in_query, in_document: 0 };

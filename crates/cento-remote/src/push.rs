@@ -132,8 +132,8 @@ async fn push(
     if number == 0 {
         Origin::first(store.url(), commit.list()).write_next(dir)?;
     }
-    let before = (number, current.as_ref());
-    let files = send(store, commit, before, options, watch, &mut pushed).await?;
+    let before = current.as_ref();
+    let files = send(store, commit, number, before, options, watch, &mut pushed).await?;
     let manifest = Manifest::after(base, commit.list().clone(), files);
     let manifest = Manifest { watches: options.watches, ..manifest };
     Origin::of(store.url(), &manifest).write_next(dir)?;
@@ -161,7 +161,8 @@ fn unreadable(url: &str, base: Option<u64>, number: u64, damage: &Corruption) ->
 async fn send(
     store: &Store,
     commit: &OpenCommit,
-    (since, before): (u64, Option<&Manifest>),
+    since: u64,
+    before: Option<&Manifest>,
     options: &PushOptions,
     watch: Watch<'_>,
     pushed: &mut PushResult,

@@ -245,7 +245,7 @@ impl PairsReport {
         }
         let pairs = pairs.into_iter().map(|(pair, similarity)| {
             let (a, b) = (numbers[&pair.a], numbers[&pair.b]);
-            entry(pair, (a, b), similarity, &documents)
+            entry(pair, a, b, similarity, &documents)
         });
         let pairs: Vec<_> = pairs.collect();
         let more = (pairs.len() as u64) < total;
@@ -315,12 +315,7 @@ fn numbered(numbers: &mut HashMap<String, usize>, name: &str) -> String {
     format!("Document {}", numbers.entry(name.to_owned()).or_insert(next))
 }
 
-fn entry(
-    pair: PairReport,
-    (a, b): (usize, usize),
-    similarity: f64,
-    documents: &[Member],
-) -> PairEntry {
+fn entry(pair: PairReport, a: usize, b: usize, similarity: f64, documents: &[Member]) -> PairEntry {
     // A passage in tokens, or beyond a text, cannot be shown: its text is not stored.
     let is_in = |number: usize, (start, end): (u32, u32)| {
         let text = documents[number - 1].text.as_deref();

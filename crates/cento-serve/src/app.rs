@@ -88,6 +88,13 @@ pub enum Source {
     Others,
 }
 
+/// What a service answers from.
+pub struct ServedIndex {
+    pub published: Arc<PublishedCommit>,
+    pub source: Source,
+    pub shards: Option<Shards>,
+}
+
 /// The queues to the signing threads and to the writer.
 pub struct WriterChannels {
     pub unsigned: Sender<ArrivedDocuments>,
@@ -109,11 +116,11 @@ impl App {
         settings: Settings,
         metrics: Arc<Metrics>,
         status: Arc<Status>,
-        (published, source): (Arc<PublishedCommit>, Source),
+        served: ServedIndex,
         ways: WriterChannels,
-        (shards, memory): (Option<Shards>, Arc<ByteBudget>),
+        memory: Arc<ByteBudget>,
     ) -> App {
-        let shards = shards.map(Arc::new);
+        let ServedIndex { published, source, shards } = served;
         // The texts made from a body need room as well.
         let gate_bytes = (settings.memory_bytes / 8).max(settings.body_bytes_max);
         App {
@@ -132,7 +139,7 @@ impl App {
             is_loopback: settings.listen.ip().is_loopback(),
             is_draining: AtomicBool::new(false),
             stopping: Stop::new(),
-            shards,
+            shards: shards.map(Arc::new),
             settings,
             metrics,
             status,
@@ -149,13 +156,15 @@ impl App {
         settings: Settings,
         metrics: Arc<Metrics>,
         status: Arc<Status>,
-        current: (Arc<PublishedCommit>, Source),
+        published: Arc<PublishedCommit>,
+        source: Source,
     ) -> App {
         // Writes are refused before any use of these channels.
         let ways =
             WriterChannels { unsigned: bounded(0).0, commands: bounded(0).0, matching: None };
         let memory = ByteBudget::new(settings.memory_bytes);
-        App::new(settings, metrics, status, current, ways, (None, memory))
+        let served = ServedIndex { published, source, shards: None };
+        App::new(settings, metrics, status, served, ways, memory)
     }
 
     /// Returns the progress of following, if the service follows an index.

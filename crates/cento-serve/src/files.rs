@@ -113,7 +113,7 @@ impl Files {
                 ..source
             };
             for part in files {
-                reading.file(part, (&options, bytes_max), &stop, job)?;
+                reading.file(part, &options, bytes_max, &stop, job)?;
             }
             let FilesRead { documents, not_read, counts, room, .. } = reading;
             let fields_not_kept =
@@ -166,7 +166,8 @@ impl FilesRead {
     fn file(
         &mut self,
         part: Part,
-        (options, bytes_max): (&SourceOptions, usize),
+        options: &SourceOptions,
+        bytes_max: usize,
         stop: &Stop,
         job: &mut Job,
     ) -> Result<()> {
@@ -181,7 +182,7 @@ impl FilesRead {
                     job.wait(stop)?;
                     let list = (!chunk.kind.is_whole_file()).then(|| chunk.path.clone());
                     for document in chunk.documents(options) {
-                        self.take((&name, &list), document, bytes_max)?;
+                        self.take(&name, &list, document, bytes_max)?;
                     }
                 }
                 Err(ReadError::LeftOut { place, why, .. }) => {
@@ -191,7 +192,7 @@ impl FilesRead {
                     push_bounded(left_out, not_read_more, reason);
                 }
                 Err(ReadError::Refused(error) | ReadError::Unread(error)) => {
-                    self.take((&name, &None), Err(error), bytes_max)?;
+                    self.take(&name, &None, Err(error), bytes_max)?;
                 }
             }
             stop.check()?;
@@ -201,7 +202,8 @@ impl FilesRead {
 
     fn take(
         &mut self,
-        (part, list): (&str, &Option<Arc<str>>),
+        part: &str,
+        list: &Option<Arc<str>>,
         document: Result<(Document, InFile)>,
         bytes_max: usize,
     ) -> Result<()> {

@@ -115,8 +115,8 @@ impl Following {
 
     /// Writes the progress to the metrics.
     pub fn measure(&self, metrics: &Metrics) {
-        let commits = (self.served(), self.newest());
-        metrics.follows(commits, (self.lag(), self.unseen()), self.is_restarted());
+        let (served, newest) = (self.served(), self.newest());
+        metrics.follows(served, newest, self.lag(), self.unseen(), self.is_restarted());
     }
 
     fn times(&self) -> std::sync::MutexGuard<'_, Times> {

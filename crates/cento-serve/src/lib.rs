@@ -59,9 +59,9 @@ pub use cors::Origins;
 pub use follow::{Follow, Newest, Upstream};
 pub use ipnet::IpNet;
 pub use tokens::{Role, Tokens};
-pub use webhooks::Poster;
+pub use webhooks::{Poster, WebhookBackoff};
 
-use app::{App, Source, WriterChannels};
+use app::{App, ServedIndex, Source, WriterChannels};
 use cento::Stop;
 use cento::index::Index;
 use cento::runtime::ByteBudget;
@@ -141,7 +141,7 @@ pub struct Settings {
     /// Sends events to webhooks. `None` forbids webhooks.
     pub poster: Option<Arc<dyn Poster>>,
     /// The first and the longest time before a failed post is tried again.
-    pub webhook_backoff: (Duration, Duration),
+    pub webhook_backoff: WebhookBackoff,
     /// Injected faults for tests.
     #[doc(hidden)]
     pub faults: Faults,
@@ -178,7 +178,10 @@ impl Default for Settings {
             log_requests: false,
             source: SourceOptions::default(),
             poster: None,
-            webhook_backoff: (Duration::from_secs(1), Duration::from_secs(3600)),
+            webhook_backoff: WebhookBackoff {
+                first: Duration::from_secs(1),
+                longest: Duration::from_secs(3600),
+            },
             faults: Faults::default(),
         }
     }
@@ -258,8 +261,8 @@ impl Service {
         let webhooks = webhooks.transpose()?;
         let own = Some(matching.0.clone());
         let ways = WriterChannels { unsigned, commands: commands.clone(), matching: own };
-        let source = Source::Own;
-        let app = App::new(settings, metrics, status, (published, source), ways, (shards, memory));
+        let served = ServedIndex { published, source: Source::Own, shards };
+        let app = App::new(settings, metrics, status, served, ways, memory);
         let dir = Some(index.path().to_owned());
         let changes =
             CommitSource::Written { index, commands, signers, writer, matching, webhooks };
@@ -277,8 +280,8 @@ impl Service {
         let dir = Some(follow.dir.clone());
         let (follower, published, following) =
             Follower::start(follow, settings.key.clone(), &metrics)?;
-        let current = (published, Source::Followed(following));
-        let app = App::read_only(settings, metrics, Arc::new(Status::new()), current);
+        let (status, source) = (Arc::new(Status::new()), Source::Followed(following));
+        let app = App::read_only(settings, metrics, status, published, source);
         Ok(Service { dir, listener, app: Arc::new(app), changes: CommitSource::Followed(follower) })
     }
 
@@ -300,7 +303,7 @@ impl Service {
         let status = Arc::new(Status::new());
         let poller = CommitPoller::start(published.clone(), metrics.clone(), status.clone())?;
         let source = if paths.len() == 1 { Source::ReadOnly } else { Source::Others };
-        let app = App::read_only(settings, metrics, status, (published, source));
+        let app = App::read_only(settings, metrics, status, published, source);
         let changes = CommitSource::Polled(poller);
         Ok(Service { dir: None, listener, app: Arc::new(app), changes })
     }

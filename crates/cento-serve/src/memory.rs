@@ -18,7 +18,7 @@ use cento::{Error, Result};
 /// Shorter texts need no reserved memory.
 const TEXT_BYTES_MIN: usize = 8 << 10;
 
-/// Reserves the memory for searching for `texts.0` without the boilerplate `texts.1`. Waits as long
+/// Reserves the memory for searching for `texts` without `boilerplate`. Waits as long
 /// as the request is wanted.
 ///
 /// # Errors
@@ -26,10 +26,11 @@ const TEXT_BYTES_MIN: usize = 8 << 10;
 pub fn for_searches(
     budget: &Arc<ByteBudget>,
     config: &Config,
-    texts: (&[&str], &[&str]),
+    texts: &[&str],
+    boilerplate: &[&str],
     stop: &Stop,
 ) -> Result<Option<Permit>> {
-    let bytes = of_searches(budget, config, texts, 0, stop)?;
+    let bytes = of_searches(budget, config, texts, boilerplate, 0, stop)?;
     reserve(budget, bytes, stop)
 }
 
@@ -42,13 +43,13 @@ pub fn for_searches(
 pub fn for_pairs(
     budget: &Arc<ByteBudget>,
     config: &Config,
-    (documents, boilerplate): (&[&str], &[&str]),
+    documents: &[&str],
+    boilerplate: &[&str],
     finds_passages: bool,
     stop: &Stop,
 ) -> Result<(Option<Permit>, usize)> {
     let mut threads = cento::available_threads();
-    let texts = (documents, boilerplate);
-    let mut bytes = of_searches(budget, config, texts, RUN_TOKEN_BYTES, stop)?;
+    let mut bytes = of_searches(budget, config, documents, boilerplate, RUN_TOKEN_BYTES, stop)?;
     let text_bytes: usize = documents.iter().map(|text| text.len()).sum();
     if finds_passages && text_bytes > TEXT_BYTES_MIN {
         let pair = of_largest_pair(budget, config, documents, stop)?;
@@ -88,12 +89,13 @@ const BOILERPLATE_TOKEN_BYTES: usize = 16 + 2 * 40;
 /// while the text is read.
 const RUN_TOKEN_BYTES: usize = 40;
 
-/// Returns the memory, in bytes, for searching for texts without boilerplate (the second list),
-/// with `token_bytes` for each token of the texts.
+/// Returns the memory, in bytes, for searching for texts without boilerplate, with `token_bytes`
+/// for each token of the texts.
 fn of_searches(
     budget: &Arc<ByteBudget>,
     config: &Config,
-    (texts, boilerplate): (&[&str], &[&str]),
+    texts: &[&str],
+    boilerplate: &[&str],
     token_bytes: usize,
     stop: &Stop,
 ) -> Result<usize> {
@@ -167,7 +169,7 @@ pub fn for_collection(
     stop: &Stop,
 ) -> Result<CollectionMemory> {
     let bytes = budget.bytes_max() / 2;
-    let boilerplate_bytes = of_searches(budget, config, (&[], boilerplate), 0, stop)?;
+    let boilerplate_bytes = of_searches(budget, config, &[], boilerplate, 0, stop)?;
     let permit = reserve(budget, bytes.saturating_add(boilerplate_bytes), stop)?;
     Ok(CollectionMemory { permit, bytes, boilerplate_bytes })
 }

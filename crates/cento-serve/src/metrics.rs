@@ -184,8 +184,10 @@ impl Metrics {
     /// whether it began anew.
     pub fn follows(
         &self,
-        (served, newest): (u64, u64),
-        (lag, unseen): (Duration, Duration),
+        served: u64,
+        newest: u64,
+        lag: Duration,
+        unseen: Duration,
         is_restarted: bool,
     ) {
         self.manifest.set(served);

@@ -37,7 +37,8 @@ pub trait Poster: Send + Sync {
     fn post(
         &self,
         url: &str,
-        header: (&str, &str),
+        header: &str,
+        value: &str,
         body: &[u8],
     ) -> std::result::Result<u16, String>;
 }
@@ -107,7 +108,7 @@ struct Dispatcher {
     poster: Arc<dyn Poster>,
     file: PathBuf,
     deliveries: Mutex<HashMap<String, Delivery>>,
-    backoff: (Duration, Duration),
+    backoff: WebhookBackoff,
     stop: Stop,
     /// The thread to wake for new events.
     thread: OnceLock<Thread>,
@@ -121,7 +122,7 @@ impl Delivery {
 
 impl Webhooks {
     /// Starts the thread for the index in the directory `dir`. The first retry of a failed post
-    /// comes after `backoff.0`, and the time doubles up to `backoff.1`.
+    /// comes after `backoff.first`, and the time doubles up to `backoff.longest`.
     ///
     /// # Errors
     /// When the thread cannot be started, or the record of accepted events cannot be read.
@@ -129,7 +130,7 @@ impl Webhooks {
         dir: &std::path::Path,
         matching: Arc<Matching>,
         poster: Arc<dyn Poster>,
-        backoff: (Duration, Duration),
+        backoff: WebhookBackoff,
     ) -> Result<Webhooks> {
         let file = dir.join(DELIVERED);
         let accepted: BTreeMap<String, u64> = match std::fs::read(&file) {
@@ -287,7 +288,7 @@ impl Dispatcher {
         let body = serde_json::to_vec(&post).expect("events are JSON");
         let time = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |t| t.as_secs());
         let signature = signature(webhook.secret.as_bytes(), time, &body);
-        let posted = self.poster.post(&webhook.url, (SIGNATURE, &signature), &body);
+        let posted = self.poster.post(&webhook.url, SIGNATURE, &signature, &body);
         Ok(match posted {
             Ok(200..=299) => Ok(found.next),
             Ok(status) => Err(format!("it answered with status {status}")),
@@ -320,7 +321,7 @@ impl Dispatcher {
         if delivery.failures == 0 {
             tracing::warn!(watch = name, why, "events could not be posted; it is tried again");
         }
-        delivery.due = Instant::now() + after(self.backoff, delivery.failures);
+        delivery.due = Instant::now() + self.backoff.after(delivery.failures);
         delivery.failures = delivery.failures.saturating_add(1);
     }
 
@@ -346,9 +347,20 @@ impl Dispatcher {
     }
 }
 
-/// Returns the time before the next attempt after this number of failures.
-fn after((first, longest): (Duration, Duration), failures: u32) -> Duration {
-    first.saturating_mul(1 << failures.min(12)).min(longest)
+/// How long to wait before a failed post is repeated.
+#[derive(Debug, Clone, Copy)]
+pub struct WebhookBackoff {
+    /// The wait after the first failure. Each further failure doubles the wait.
+    pub first: Duration,
+    /// The longest wait.
+    pub longest: Duration,
+}
+
+impl WebhookBackoff {
+    /// Returns the time before the next attempt after this number of failures.
+    fn after(self, failures: u32) -> Duration {
+        self.first.saturating_mul(1 << failures.min(12)).min(self.longest)
+    }
 }
 
 /// Returns the header of a post: the time, and HMAC-SHA256 of the time, a period and the body.
@@ -376,7 +388,7 @@ mod tests {
     #[test]
     fn attempts_come_later_and_later_and_at_least_every_hour() {
         let backoff = crate::Settings::default().webhook_backoff;
-        let seconds: Vec<u64> = [0, 1, 2, 11, 12, 40].map(|n| after(backoff, n).as_secs()).to_vec();
+        let seconds: Vec<u64> = [0, 1, 2, 11, 12, 40].map(|n| backoff.after(n).as_secs()).to_vec();
         assert_eq!(seconds, [1, 2, 4, 2048, 3600, 3600]);
     }
 }

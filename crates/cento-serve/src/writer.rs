@@ -128,8 +128,9 @@ impl WriterThread {
         let thread = std::thread::Builder::new().spawn(move || {
             // Lower the priority first, because the threads of tantivy inherit the priority.
             priority::give_way();
-            let shared = (published, metrics, status);
-            let work = match WriterLoop::begin(own_index, settings, shared, commands) {
+            let begun =
+                WriterLoop::begin(own_index, settings, published, metrics, status, commands);
+            let work = match begun {
                 Ok(work) => work,
                 Err(error) => {
                     let _ = opened_tx.send(Err(error));

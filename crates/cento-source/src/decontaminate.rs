@@ -45,7 +45,8 @@ pub fn examined(
     benchmarks: Option<Arc<Benchmarks>>,
     inputs: &[PathBuf],
     source: &SourceOptions,
-    (threads, memory_bytes): (usize, usize),
+    threads: usize,
+    memory_bytes: usize,
     stop: &Stop,
 ) -> impl Iterator<Item = Result<CorpusPart>> + use<> {
     let source = source.clone();
@@ -67,7 +68,7 @@ pub fn examined(
             }
         }
     };
-    let examined = FeedHandle::start(chunks, share, (threads, memory_bytes), stop, work);
+    let examined = FeedHandle::start(chunks, share, threads, memory_bytes, stop, work);
     examined.flat_map(|batch| match batch.and_then(|batch| batch) {
         Ok(batch) => batch.into_iter().map(Ok).collect(),
         Err(error) => vec![Err(error)],

@@ -18,7 +18,8 @@ pub fn records(
     index: &Index,
     inputs: &[PathBuf],
     source: &SourceOptions,
-    (threads, memory_bytes): (usize, usize),
+    threads: usize,
+    memory_bytes: usize,
     stop: &Stop,
 ) -> impl Iterator<Item = Result<Record>> + use<> {
     let pipeline = PipelineOptions {

@@ -92,8 +92,8 @@ impl CutState {
         byte: u8,
         emit: &mut impl FnMut(Lines) -> ControlFlow<()>,
     ) -> io::Result<ControlFlow<()>> {
-        if let Some(begun) = self.begun {
-            return self.within(begun, byte, emit);
+        if let Some((first, around)) = self.begun {
+            return self.within(first, around, byte, emit);
         }
         let is_space = !self.is_string && (byte.is_ascii_whitespace() || byte == b',');
         let begins = match self.nesting {
@@ -134,7 +134,8 @@ impl CutState {
     /// Takes a byte within a record, whose first byte and surrounding depth are given.
     fn within(
         &mut self,
-        (first, around): (u8, usize),
+        first: u8,
+        around: usize,
         byte: u8,
         emit: &mut impl FnMut(Lines) -> ControlFlow<()>,
     ) -> io::Result<ControlFlow<()>> {

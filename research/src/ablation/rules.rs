@@ -54,14 +54,14 @@ rules! {
         phrases = "copied::without_phrases(copied, steps)?" => "copied": "phrases of longer copies";
         the_noisy = "noisy::passages(pair, &prepared.noise, &copied, steps)?" => "Vec::<Aligned>::new()": "all noisy passages";
         copies = "rewritten.retain(|_| is_copy.next() != Some(true))" => "()": "rewritten passages that are copies within other text";
-        trim_ends = "trim_ends(&mut rewritten, &places, (q, d), steps)?" => "()": "stretches of one text at the ends of rewritten passages";
+        trim_ends = "trim_ends(&mut rewritten, &places, tokens, steps)?" => "()": "stretches of one text at the ends of rewritten passages";
         in_summary = "Around::new(&summaries).parted(rewritten, steps)?" => "(rewritten, Vec::new())": "rewritten passages within summaries";
         copied_inside = "around.holds(&passage, steps)?" => "false": "copied passages within others";
     }
     "candidates.rs" {
         few_words = "!query.has_few_words(&passage.query)\n            && !document.has_few_words(&passage.hit)" => "true": "rewritten text of few different words";
-        the_rewritten = "judged(rewritten, (query, document), steps)?" => "Vec::new()": "all rewritten passages";
-        the_summaries = "judged(summarized, (query, document), steps)?" => "Vec::new()": "all summaries";
+        the_rewritten = "judged(rewritten, pair, steps)?" => "Vec::new()": "all rewritten passages";
+        the_summaries = "judged(summarized, pair, steps)?" => "Vec::new()": "all summaries";
     }
     "adjoining.rs" {
         gap = "2 * GAP_TOKENS_MAX" => "0": "words between adjoining passages";
@@ -135,7 +135,7 @@ rules! {
         CHANCE => "0.0": "share by chance";
         CHANCE_WEIGHT => "1e-9": "weight of the share by chance";
         EXCESS_MIN => "0.0": "share beyond the text around";
-        exceeds_chance = "self.exceeds_chance((short, &words), &long, around, &has)" => "true": "the shares by chance and around, together";
+        exceeds_chance = "self.exceeds_chance(short, &words, &long, around, &has)" => "true": "the shares by chance and around, together";
         is_most = "sentences.tokens(&long).len() * 2 >= self.other.tokens.len()" => "false": "most of a text is all of it";
     }
     "tables.rs" {

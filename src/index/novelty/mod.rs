@@ -117,16 +117,17 @@ impl NoveltyRecorder {
         &mut self,
         committed: &Snapshot,
         signed: &SignedDocument,
-        (of_id, added): (Digest, i64),
+        of_id: Digest,
+        added: i64,
     ) -> Result<Option<Novelty>> {
         let others = self.stored.documents(committed) + self.uncommitted.documents();
         let keys = distinct_keys(&signed.signature);
-        let (id, own) = (signed.document.id.clone(), (of_id, added));
-        let mut earlier = self.uncommitted.add(id, keys.clone(), own);
+        let id = signed.document.id.clone();
+        let mut earlier = self.uncommitted.add(id, keys.clone(), of_id, added);
         if signed.token_count == 0 {
             return Ok(None);
         }
-        self.stored.add_to(committed, &keys, (added, others), &mut earlier)?;
+        self.stored.add_to(committed, &keys, added, others, &mut earlier)?;
         let origins = signed.signature.iter().map(|fingerprint| {
             let at = keys.binary_search(&fingerprint.key).expect("a key of the signature");
             earlier[at].origin(others).map(|origin| (fingerprint.position, origin))

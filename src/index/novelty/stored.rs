@@ -39,7 +39,8 @@ impl Stored {
         &self,
         committed: &Snapshot,
         keys: &[u64],
-        (added, others): (i64, u64),
+        added: i64,
+        others: u64,
         all: &mut [Earlier],
     ) -> Result<()> {
         let segments = committed.segments();

@@ -94,12 +94,7 @@ impl UncommittedPostings {
 
     /// Adds a document with these distinct keys. No live document may have the same id. Returns,
     /// for each key, where earlier documents have it.
-    pub fn add(
-        &mut self,
-        id: String,
-        keys: Vec<u64>,
-        (of_id, time): (Digest, i64),
-    ) -> Vec<Earlier> {
+    pub fn add(&mut self, id: String, keys: Vec<u64>, of_id: Digest, time: i64) -> Vec<Earlier> {
         let number = self.documents.len() as u32;
         let earlier = keys.iter().map(|&key| self.add_to(key, number, time)).collect();
         self.bytes += id.len() + BYTES_A_DOCUMENT + size_of_val(&keys[..]);

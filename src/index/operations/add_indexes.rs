@@ -113,7 +113,7 @@ impl Index {
                 check_distinct(None, &shards)?;
                 let mut merged = AddedIndexes::default();
                 let locked = lock_all(first, Adopted::new(), &shards, options, &mut merged)?;
-                let resolved = resolve((path, None), &locked, options)?;
+                let resolved = resolve(path, None, &locked, options)?;
                 let withdrawals = withdrawals::of_all(None, &incoming(&locked))?;
                 let config = first.config().with_text(first.config().store_text)?;
                 let mut writer = Index::create(path, config)?.writer(without_merges)?;
@@ -125,7 +125,7 @@ impl Index {
                         format!("{}: {what}", path.display()),
                     ));
                 }
-                writer.take_in(locked, (resolved, withdrawals), options, &mut merged)?;
+                writer.take_in(locked, resolved, withdrawals, options, &mut merged)?;
                 (writer, merged)
             }
             _ => {
@@ -179,11 +179,11 @@ impl Writer {
         let mut merged = AddedIndexes::default();
         let adopted = index.directory().adopted();
         let shards = lock_all(&index, adopted, shards, options, &mut merged)?;
-        let resolved = resolve((index.path(), Some(self.committed()?)), &shards, options)?;
+        let resolved = resolve(index.path(), Some(self.committed()?), &shards, options)?;
         let refused = self.withdrawals.clone();
         let withdrawals =
             withdrawals::of_all(Some((&refused, self.committed()?)), &incoming(&shards))?;
-        self.take_in(shards, (resolved, withdrawals), options, &mut merged)?;
+        self.take_in(shards, resolved, withdrawals, options, &mut merged)?;
         Ok(merged)
     }
 
@@ -192,7 +192,8 @@ impl Writer {
     fn take_in(
         &mut self,
         shards: Vec<Shard<'_>>,
-        (resolved, withdrawals): (ResolvedIds, Withdrawals),
+        resolved: ResolvedIds,
+        withdrawals: Withdrawals,
         options: AddIndexesOptions,
         merged: &mut AddedIndexes,
     ) -> Result<()> {
@@ -317,7 +318,8 @@ struct ResolvedIds {
 
 /// Decides which documents stay, among the index at `path` (if it has documents) and the shards.
 fn resolve(
-    (path, own): (&Path, Option<&Snapshot>),
+    path: &Path,
+    own: Option<&Snapshot>,
     shards: &[Shard<'_>],
     options: AddIndexesOptions,
 ) -> Result<ResolvedIds> {

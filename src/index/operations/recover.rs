@@ -293,7 +293,7 @@ fn candidates(path: &Path) -> Result<Vec<SegmentCandidate>> {
         let examined = examine(&directory, &mut found, deletes);
         let examined = examined.and_then(|()| {
             let expected = listed_deletes.get(&found.segment);
-            expected.map_or(Ok(()), |&expected| check_deletes(&mut found, deletes, expected))
+            expected.map_or(Ok(()), |&(at, number)| check_deletes(&mut found, deletes, at, number))
         });
         found.problem = examined.err();
         SegmentCandidate { found, files, deletes }
@@ -321,7 +321,8 @@ fn listed_deletes(directory: &IndexDirectory) -> BTreeMap<String, (u64, u32)> {
 fn check_deletes(
     found: &mut FoundSegment,
     found_at: Option<u64>,
-    (listed_at, number): (u64, u32),
+    listed_at: u64,
+    number: u32,
 ) -> std::result::Result<(), String> {
     if found_at.is_some_and(|found_at| found_at >= listed_at) {
         return Ok(());

@@ -29,7 +29,8 @@ impl Writer {
     pub fn add_at(
         &mut self,
         signed: SignedDocument,
-        (snapshot, address): (&Snapshot, DocAddress),
+        snapshot: &Snapshot,
+        address: DocAddress,
     ) -> Result<Outcome> {
         let added = snapshot.segment(address).added(address.doc)?;
         self.add_as_of(signed, added)

@@ -113,7 +113,7 @@ impl StoreParts {
                     found = Some(entry);
                 }
             };
-            walk_nodes(file, nodes, (documents.start, None), &mut each, &mut |_| {})?;
+            walk_nodes(file, nodes, documents.start, None, &mut each, &mut |_| {})?;
             if found.is_none() {
                 return Ok(None);
             }
@@ -134,14 +134,15 @@ fn walk(
     each_entry: &mut dyn FnMut(BlockEntry),
     each_node: &mut dyn FnMut(BlockEntry),
 ) -> Result<(), Damage> {
-    walk_nodes(file, layer.clone(), (0, Some(0)), each_entry, each_node)
+    walk_nodes(file, layer.clone(), 0, Some(0), each_entry, each_node)
 }
 
 /// Visits consecutive nodes. The first node begins with this document and, if known, this byte.
 fn walk_nodes(
     file: &[u8],
     nodes: Range<usize>,
-    (mut document, mut byte): (u32, Option<usize>),
+    mut document: u32,
+    mut byte: Option<usize>,
     each_entry: &mut dyn FnMut(BlockEntry),
     each_node: &mut dyn FnMut(BlockEntry),
 ) -> Result<(), Damage> {

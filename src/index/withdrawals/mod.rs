@@ -28,7 +28,7 @@ use crate::hash::{BuildKeyHasher, Digest};
 use crate::overlap::Overlap;
 use crate::reason::{Reason, Refusal};
 use crate::runtime::Stop;
-use crate::scheme::{Fingerprint, distinct_keys};
+use crate::scheme::{Fingerprint, KeyedSignature, distinct_keys};
 use crate::similarity::Similarity;
 
 /// The withdrawals of an index.
@@ -315,8 +315,9 @@ impl Withdrawals {
             let similarity = match config.scheme.estimator() {
                 None => Similarity::of_sketches(overlap),
                 Some(estimator) => {
-                    let a = ((own_tokens, &fingerprints[..]), &own[..]);
-                    estimator.compare_keyed(overlap, a, ((tokens, signature), &keys))
+                    let a = KeyedSignature { tokens: own_tokens, fingerprints, keys: own };
+                    let b = KeyedSignature { tokens, fingerprints: signature, keys: &keys };
+                    estimator.compare(overlap, a, b)
                 }
             };
             evidence_of(withdrawal, own_tokens, &similarity)

@@ -8,7 +8,7 @@ use super::{RefusalEvidence, Withdrawals, evidence_of};
 use crate::error::Result;
 use crate::index::Config;
 use crate::overlap::Overlap;
-use crate::scheme::{DEFAULT_SPEC, distinct_keys};
+use crate::scheme::{DEFAULT_SPEC, KeyedSignature, distinct_keys};
 
 impl Config {
     /// Returns whether signatures of this configuration ignore some words of a text.
@@ -48,13 +48,13 @@ impl Withdrawals {
         };
         let (tokens, signature) = words.sign(text)?;
         let keys = distinct_keys(&signature);
+        let other = KeyedSignature { tokens, fingerprints: &signature, keys: &keys };
         Ok(those.find_map(|at| {
             let signed = &self.all[at as usize];
             let own_tokens = signed.withdrawal.words.as_ref()?.tokens;
             let (fingerprints, own) = signed.words.as_ref()?;
-            let a = ((own_tokens, &fingerprints[..]), &own[..]);
-            let overlap = Overlap::of(own, &keys);
-            let similarity = estimator.compare_keyed(overlap, a, ((tokens, &signature), &keys));
+            let a = KeyedSignature { tokens: own_tokens, fingerprints, keys: own };
+            let similarity = estimator.compare(Overlap::of(own, &keys), a, other);
             Some((at as usize, evidence_of(&signed.withdrawal, own_tokens, &similarity)?))
         }))
     }

@@ -39,8 +39,9 @@ impl Writer {
         added: DateTime,
     ) -> Result<Option<(Map<String, Value>, String)>> {
         let Some(novelty) = &mut self.novelty else { return Ok(None) };
-        let own_place = (compared.of_id, added.into_timestamp_micros());
-        let Some(found) = novelty.add(&self.committed, own, own_place)? else { return Ok(None) };
+        let (of_id, added) = (compared.of_id, added.into_timestamp_micros());
+        let found = novelty.add(&self.committed, own, of_id, added)?;
+        let Some(found) = found else { return Ok(None) };
         if own.document.meta.contains_key(NOVELTY) {
             return Ok(None);
         }

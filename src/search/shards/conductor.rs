@@ -60,20 +60,23 @@ pub fn next_step(query: &Query, answers: &ShardAnswers) -> Result<ShardStep> {
     if query.is_weighed() && answers.weights.is_none() && !examined.shown.is_empty() {
         return Ok(ShardStep::Weights(all_fingerprints(&examined.shown)?));
     }
-    let answer = answer((query, pruning, defaults), answers, (ranking, examined))?;
+    let answer = answer(query, pruning, defaults, answers, ranking, examined)?;
     Ok(ShardStep::Answer(Box::new(answer)))
 }
 
 /// Makes the answer from the documents to show.
 fn answer(
-    (query, pruning, defaults): (&Query, Pruning, Option<PresetDefaults>),
+    query: &Query,
+    pruning: Pruning,
+    defaults: Option<PresetDefaults>,
     answers: &ShardAnswers,
-    (ranking, examined): (Ranking, ExaminedHits<KnownHit<'_>>),
+    ranking: Ranking,
+    examined: ExaminedHits<KnownHit<'_>>,
 ) -> Result<Answer> {
     let met = ranking.met;
     let kept_max = answers.candidates.iter().filter_map(|of| of.kept_max).min();
     let is_pruned = kept_max.is_some_and(|kept_max| met as u64 >= kept_max);
-    let extent = examined.extent(pruning, (met.min(pruning.hits), met), is_pruned);
+    let extent = examined.extent(pruning, met.min(pruning.hits), met, is_pruned);
     let hits = match query.is_weighed() {
         true => weighed_hits(answers, examined.shown)?,
         false => examined.shown.into_iter().filter_map(KnownHit::hit).collect(),

@@ -141,7 +141,7 @@ impl Searcher {
         check_frequencies(frequencies, &subject.keys)?;
         let all = Some(frequencies);
         let (search, documents) =
-            Search::retrieve((&searcher, &query), subject, all, &mut scratch.counters)?;
+            Search::retrieve(&searcher, &query, subject, all, &mut scratch.counters)?;
         let meeting = search.meeting(&documents)?;
         let _ = self.spare.push(scratch);
         let met = meeting.len() as u64;

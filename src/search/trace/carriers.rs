@@ -17,6 +17,7 @@ use crate::compare::shares::Ranges;
 use crate::error::Result;
 use crate::field_date::{FieldDate, compare, field_of, read, shown, times};
 use crate::index::{DocAddress, date_of, is_common};
+use crate::search::NeighborLimits;
 
 /// If many documents share fingerprints with a span, a document is compared only if it shares at
 /// least a quarter of the maximum. It carries the span if it has half of the words of the span, and
@@ -144,7 +145,7 @@ impl Carriers {
             a_part: None,
             a_page: None,
             a_line: None,
-            text: slice(&tracing.text, (span.start, span.end)).unwrap_or_default(),
+            text: slice(&tracing.text, span.start, span.end).unwrap_or_default(),
             words: tokens_in(words, (span.start, span.end)).len() as u32,
             matched: matched.map(|range| tokens_in(words, range).len() as u32).sum(),
             evidence: passage.evidence,
@@ -222,7 +223,8 @@ struct Sharing {
 fn sharing(tracing: &Tracing<'_>, span: &Range<u32>) -> Result<Sharing> {
     let (searcher, query) = (tracing.search.searcher, tracing.search.query);
     let (keys, max_df) = (tracing.keys_in(span), query.options.max_df);
-    let mut found = searcher.sharing(&keys, (1, None), max_df, None, query.stop())?.documents;
+    let limits = NeighborLimits { overlap_min: 1, share_min: 0.0, max_df, except: None };
+    let mut found = searcher.sharing(&keys, None, limits, query.stop())?.documents;
     found.retain(|Candidate { address, .. }| tracing.may_carry(*address));
     let shared_max = found.iter().map(|candidate| candidate.overlap).max().unwrap_or(0);
     let all = found.len();
@@ -335,12 +337,13 @@ fn read_texts(tracing: &Tracing<'_>, described: &mut [DescribedSpan]) -> Result<
         }
         let text = snapshot.text(address)?.unwrap_or_default();
         for carrier in carriers {
-            carrier.text = slice(&text, carrier.b).filter(|_| carrier.unit == Unit::Bytes);
+            carrier.text =
+                slice(&text, carrier.b.0, carrier.b.1).filter(|_| carrier.unit == Unit::Bytes);
         }
     }
     Ok(())
 }
 
-fn slice(text: &str, (start, end): (u32, u32)) -> Option<String> {
+fn slice(text: &str, start: u32, end: u32) -> Option<String> {
     text.get(start as usize..end as usize).map(str::to_owned)
 }

@@ -344,7 +344,7 @@ impl<'a> Tracing<'a> {
             };
             // Weights decided only the order of reading, so they are not shown.
             scored.weighted = scored.weighted.filter(|_| query.thresholds.is_weighed());
-            list.push(HitDetails::new((scored, Some(adds)), verified, Some(passages)));
+            list.push(HitDetails::new(scored, Some(adds), verified, Some(passages)));
         }
         (list.finish(), all)
     }

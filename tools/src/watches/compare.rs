@@ -347,7 +347,7 @@ impl Trial<'_> {
         let mut events: Vec<WatchEvent> = Vec::new();
         let mut after = 0;
         loop {
-            let (found, is_elsewhere) = caught_up(&index, (after, None, 10_000), Stop::NEVER)?;
+            let (found, is_elsewhere) = caught_up(&index, after, None, 10_000, Stop::NEVER)?;
             if found.missed || is_elsewhere {
                 return Err("events are missing".into());
             }

@@ -75,7 +75,8 @@ impl AddedDocument {
     #[must_use]
     pub fn new(
         id: String,
-        (text, parts): (String, &[Part]),
+        text: String,
+        parts: &[Part],
         meta: Map<String, Value>,
         id_place: Option<u64>,
     ) -> AddedDocument {

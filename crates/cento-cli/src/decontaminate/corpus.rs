@@ -60,8 +60,14 @@ pub struct Corpus<'a> {
     pub scratch: Scratch,
     pub stop: &'a Stop,
     pub written: OutcomeCounts,
-    /// The number of documents, and their digest.
-    pub read: (u64, Digest),
+    pub read: CorpusDigest,
+}
+
+/// Identifies the documents of a corpus, in the order in which they were read.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct CorpusDigest {
+    pub documents: u64,
+    pub digest: Digest,
 }
 
 /// The verdict on a document as written in the annotation.
@@ -89,9 +95,9 @@ impl Corpus<'_> {
     /// # Errors
     /// When writing fails, or the document changed since the first reading.
     pub fn write(&mut self, document: &Document, found: Option<&WithQuestions>) -> Result<()> {
-        let (count, digest) = self.read;
+        let CorpusDigest { documents, digest } = self.read;
         let parts = [&digest.to_le_bytes()[..], document.id.as_bytes(), document.text.as_bytes()];
-        self.read = (count + 1, Digest::of_parts(&parts));
+        self.read = CorpusDigest { documents: documents + 1, digest: Digest::of_parts(&parts) };
         if found.is_some_and(|found| found.id != document.id || !fits(found, &document.text)) {
             return Err(changed());
         }
@@ -121,7 +127,7 @@ impl Corpus<'_> {
                         annotated(document, Annotation::Decontaminate, verdict)?.into()
                     }
                     (None, Some((text, parts))) => {
-                        with_text(document, (text, parts), self.text_field)?.into()
+                        with_text(document, text, parts, self.text_field)?.into()
                     }
                     (None, None) => record(document),
                 };
@@ -159,7 +165,7 @@ impl Corpus<'_> {
     ///
     /// # Errors
     /// When writing fails, or the corpus changed between the two readings.
-    pub fn finish(self, searched: (u64, Digest)) -> Result<OutcomeCounts> {
+    pub fn finish(self, searched: CorpusDigest) -> Result<OutcomeCounts> {
         if self.read != searched {
             return Err(changed());
         }
@@ -238,7 +244,7 @@ mod tests {
         let first = [document("a", question), document("b", "other words")];
         let mut tally = Tally::new(&benchmarks);
         first.iter().for_each(|document| tally.add(&document.id, &document.text, &[]));
-        let searched = (tally.documents(), tally.digest());
+        let searched = CorpusDigest { documents: tally.documents(), digest: tally.digest() };
         let common = tally.common(&benchmarks, &options);
         let findings = benchmarks.findings(question, &mut Scratch::default(), Stop::NEVER).unwrap();
         let found =
@@ -255,7 +261,7 @@ mod tests {
                 scratch: Scratch::default(),
                 stop: Stop::NEVER,
                 written: OutcomeCounts::default(),
-                read: (0, Digest::default()),
+                read: CorpusDigest::default(),
             };
             let written = second.iter().enumerate().try_for_each(|(number, document)| {
                 corpus.write(document, (number == 0).then_some(&found))

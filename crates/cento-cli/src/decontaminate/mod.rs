@@ -26,7 +26,6 @@ use super::progress::{NotRead, Omissions, Spinner, metered, stop_flag};
 use super::report_args::{ReportArgs, listed};
 use super::terminal::{line, note, tell};
 use super::{Result, VerbOutcome};
-use cento::hash::Digest;
 use cento::text::is_white_space;
 use cento::{Error, Stop};
 use cento_collections::decontaminate::{
@@ -39,7 +38,7 @@ use cento_source::{
     Annotation, CorpusPart, QuestionError, QuestionFields, SourceOptions, check_there, examined,
     is_by_name, lacks_question, questions,
 };
-use corpus::{Corpus, Out, OutcomeCounts, Treatment};
+use corpus::{Corpus, CorpusDigest, Out, OutcomeCounts, Treatment};
 use lists::{DOCUMENT_COLUMNS, DocumentRow, ListFile, QUESTION_COLUMNS, QuestionRow};
 use spool::Spool;
 
@@ -196,7 +195,7 @@ impl Decontaminate {
         let FirstPass { tally, mut spool, inputs, omissions, missing } =
             self.search(&benchmarks, left_out, &stop)?;
         let common = tally.common(&benchmarks, &self.options);
-        let searched = (tally.documents(), tally.digest());
+        let searched = CorpusDigest { documents: tally.documents(), digest: tally.digest() };
         let written = match &self.out {
             Some(out) => {
                 Some(self.write(out, &benchmarks, &mut spool, &common, searched, &stop)?)
@@ -358,8 +357,9 @@ impl Decontaminate {
         }
         let source = metered(&self.paths, self.source());
         let spinner = Spinner::reading(&source);
-        let how = (self.threads(), self.memory());
-        for part in examined(Some(benchmarks.clone()), &self.paths, &source, how, stop) {
+        let (threads, memory) = (self.threads(), self.memory());
+        let known = Some(benchmarks.clone());
+        for part in examined(known, &self.paths, &source, threads, memory, stop) {
             match part? {
                 CorpusPart::Document(document, findings) => {
                     let number = found.tally.documents();
@@ -394,7 +394,7 @@ impl Decontaminate {
         benchmarks: &Benchmarks,
         spool: &mut Spool,
         common: &CommonWords<'_>,
-        searched: (u64, Digest),
+        searched: CorpusDigest,
         stop: &Stop,
     ) -> cento::Result<OutcomeCounts> {
         let source = metered(&self.paths, self.source());
@@ -406,8 +406,10 @@ impl Decontaminate {
         let out = match self.writes_tables() {
             true => {
                 let (tables, text) = (source.tables.clone(), source.text_field.to_string());
-                let how = (self.annotation(), false);
-                Out::Tables(Box::new(TableFiles::open(tables, out, &self.tables, text, how, None)?))
+                let annotation = self.annotation();
+                let inputs = &self.tables;
+                let files = TableFiles::open(tables, out, inputs, text, annotation, false, None)?;
+                Out::Tables(Box::new(files))
             }
             false => {
                 let form = table_form(out, &self.paths, &source, self.annotation())?;
@@ -423,17 +425,17 @@ impl Decontaminate {
             scratch: Scratch::default(),
             stop,
             written: OutcomeCounts::default(),
-            read: (0, Digest::default()),
+            read: CorpusDigest::default(),
         };
         let (mut at_document, mut at_end) = (Failpoint::at("document"), Failpoint::at("end"));
         let mut with_questions = spool.read()?;
         let mut next = with_questions.next().transpose()?;
         let spinner = Spinner::reading(&source);
-        let how = (self.threads(), self.memory());
-        for part in examined(None, &self.paths, &source, how, stop) {
+        let (threads, memory) = (self.threads(), self.memory());
+        for part in examined(None, &self.paths, &source, threads, memory, stop) {
             match part? {
                 CorpusPart::Document(document, _) => {
-                    let number = corpus.read.0;
+                    let number = corpus.read.documents;
                     let found = next.take_if(|found| found.number == number);
                     if found.is_some() {
                         next = with_questions.next().transpose()?;

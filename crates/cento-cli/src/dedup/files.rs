@@ -107,9 +107,16 @@ impl Files {
                 let at = note.as_ref().map(|note| (note.table, note.out));
                 let text = source.text_field.to_string();
                 let annotation = args.annotate.then_some(Annotation::Dedup);
-                let how = (annotation, args.index.is_some());
-                let tables = source.tables;
-                let files = TableFiles::open(tables, dir, &args.tables, text, how, at)?;
+                let (inputs, is_resumable) = (&args.tables, args.index.is_some());
+                let files = TableFiles::open(
+                    source.tables,
+                    dir,
+                    inputs,
+                    text,
+                    annotation,
+                    is_resumable,
+                    at,
+                )?;
                 KeptOutput::Tables(Box::new(files))
             }
         };
@@ -246,7 +253,7 @@ impl Files {
                 let line = match cut_text {
                     _ if annotates => annotated(document, Annotation::Dedup, verdict)?.into(),
                     Some((text, parts)) => {
-                        with_text(document, (&text, &parts), &self.text_field)?.into()
+                        with_text(document, &text, &parts, &self.text_field)?.into()
                     }
                     None => record(document),
                 };

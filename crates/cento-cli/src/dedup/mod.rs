@@ -208,7 +208,7 @@ impl Dedup {
         };
         let own = self.open_or_plan(&path, &against, &stop)?;
         // A refused run leaves no file and no index.
-        dedup::check_against((own.config(), self.index.as_deref()), &against, &self.options)?;
+        dedup::check_against(own.config(), self.index.as_deref(), &against, &self.options)?;
         // A temporary index does not store texts, but the run has the texts at hand.
         let config = own.config().clone();
         let config = if temporary.is_some() { config.with_text(true)? } else { config };
@@ -233,8 +233,9 @@ impl Dedup {
         let end = match is_done {
             true => Ok(()),
             false => {
-                let how = (self.threads(), self.memory());
-                let records = cento_source::dedup_records(&index, &self.paths, &source, how, &stop);
+                let (paths, threads, memory) = (&self.paths, self.threads(), self.memory());
+                let records =
+                    cento_source::dedup_records(&index, paths, &source, threads, memory, &stop);
                 let mut run = dedup::Dedup::new(&index, &self.options, records)
                     .against(&against)
                     .boilerplate(boilerplate)
@@ -390,7 +391,7 @@ impl Dedup {
         let store_text = self.options.cut_passages.is_some() || keeps_text;
         let given = ConfigArgs { preset, scheme, analyzer, frequencies };
         if Index::exists(path) {
-            let index = given.opened(path, (no_text, None), &self.paths, &self.source())?;
+            let index = given.opened(path, no_text, None, &self.paths, &self.source())?;
             let index = index.with_lock_wait(self.wait.lock_wait(stop.clone()));
             // Takes the writer's lock before reading the index, because a run that is still active
             // looks like an interrupted run.

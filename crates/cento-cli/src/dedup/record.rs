@@ -59,7 +59,8 @@ struct RecordOfParts<'a> {
 /// When the text is not a single string of the record, so the new text has no place.
 pub fn with_text(
     document: &Document,
-    (text, parts): (&str, &[Part]),
+    text: &str,
+    parts: &[Part],
     field: &TextField,
 ) -> Result<String> {
     let Some(record) = document.record.as_deref() else {

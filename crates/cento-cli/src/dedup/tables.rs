@@ -60,7 +60,8 @@ impl TableFiles {
         dir: &Path,
         inputs: &[TableInput],
         text_field: String,
-        (annotation, is_resumable): (Option<Annotation>, bool),
+        annotation: Option<Annotation>,
+        is_resumable: bool,
         at: Option<(usize, u64)>,
     ) -> Result<TableFiles> {
         let shown = dir.display().to_string();

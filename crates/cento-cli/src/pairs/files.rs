@@ -168,7 +168,7 @@ impl Pairs {
         let is_missing = tell_not_compared(&not_compared);
         if self.report.is_asked() {
             let run = self.described(&searcher, &found.options, &left_out)?;
-            self.report_files(run, &searcher, found, (not_compared, warnings, sources))?;
+            self.report_files(run, &searcher, found, not_compared, warnings, sources)?;
         }
         if let Some(known) = known {
             let place = known.place.clone();
@@ -224,7 +224,9 @@ impl Pairs {
         run: Run,
         searcher: &Searcher,
         found: MostSimilar,
-        (not_compared, warnings, sources): (Vec<NotCompared>, Vec<NotCompared>, Vec<Sources>),
+        not_compared: Vec<NotCompared>,
+        warnings: Vec<NotCompared>,
+        sources: Vec<Sources>,
     ) -> cento::Result<()> {
         let all = found.pairs.len();
         let pairs = found.pairs.into_iter().map(|found| (found.pair, found.symmetric));

@@ -218,7 +218,7 @@ impl Pairs {
                 not_compared.extend(Pairs::nothing_left(other, self.against.as_deref(), stop)?);
             }
             let found = DescribedPairs { not_compared, ..found };
-            self.report_indexes((rank, options), reports, found, searcher, against)?;
+            self.report_indexes(rank, options, reports, found, searcher, against)?;
         }
         self.tell_without_field(summary);
         self.join.tell_stopped(against.unwrap_or(searcher), self.options.max_df, stop)?;
@@ -234,7 +234,8 @@ impl Pairs {
     /// Writes the report of pairs of indexes.
     fn report_indexes(
         &self,
-        (rank, options): (PairRank, &PairOptions),
+        rank: PairRank,
+        options: &PairOptions,
         pairs: Vec<PairReport>,
         found: DescribedPairs,
         searcher: &Searcher,
@@ -270,7 +271,8 @@ impl Pairs {
                 joined_across(
                     pairs.collect(),
                     searcher,
-                    (other, &place),
+                    other,
+                    &place,
                     &self.options.scope()?,
                     report_bytes_max(),
                 )?

@@ -30,7 +30,8 @@ fn read(from: &Snapshot, id: &str, texts: &mut HashMap<String, PartedText>) -> c
 pub fn joined_across(
     pairs: Vec<(PairReport, f64)>,
     one: &Searcher,
-    (other, place): (&Searcher, &str),
+    other: &Searcher,
+    place: &str,
     scope: &Scope,
     bytes_max: usize,
 ) -> cento::Result<DescribedPairs> {

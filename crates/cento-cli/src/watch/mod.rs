@@ -448,8 +448,9 @@ impl Events {
 
     /// Matches documents added since the last call, then reads the events of the index at `path`.
     fn matched(&self, path: &Path, stop: &Stop) -> cento::Result<WatchEvents> {
-        let wanted = (self.after, self.watch.as_deref(), self.limit);
-        let (events, is_matched_elsewhere) = caught_up(&key::open(path)?, wanted, stop)?;
+        let (index, watch) = (key::open(path)?, self.watch.as_deref());
+        let (events, is_matched_elsewhere) =
+            caught_up(&index, self.after, watch, self.limit, stop)?;
         if is_matched_elsewhere {
             note!("another process matches the watches of this index");
         }

@@ -276,7 +276,8 @@ impl Benchmarks {
         let mut findings = self.found_in(text, scratch, stop)?;
         if let Some(unescaped) = UnescapedText::of(text) {
             let mut others = self.found_in(&unescaped.text, scratch, stop)?;
-            others.iter_mut().for_each(|other| other.move_to(|place| unescaped.original(place)));
+            let original = |(start, end)| unescaped.original(start, end);
+            others.iter_mut().for_each(|other| other.move_to(original));
             findings = stronger(findings, others);
         }
         findings.sort_unstable_by_key(|finding| (finding.question, finding.bytes));

@@ -195,7 +195,7 @@ fn strongest(
             }
         }
     }
-    let stretch = best.map(|((matched, _), range)| of_runs(wanted, &common[range], k, matched));
+    let stretch = best.map(|(_, range)| of_runs(wanted, &common[range], k));
     let begin = |end: usize| common.partition_point(|(place, _)| place + wanted.window() < end + k);
     Ok(first_end.map(begin).zip(stretch))
 }
@@ -203,12 +203,7 @@ fn strongest(
 /// The number and the weight of covered tokens, and the length of a stretch.
 type Strength = ((u32, u64), Reverse<usize>);
 
-fn of_runs(
-    wanted: &WantedText,
-    common: &[Common],
-    k: usize,
-    matched: (u32, u64),
-) -> TextOccurrence {
+fn of_runs(wanted: &WantedText, common: &[Common], k: usize) -> TextOccurrence {
     let mut cover = Cover::new(wanted, k);
     common.iter().for_each(|&(_, run)| cover.add(run));
     let of_document = joined(common.iter().map(|&(place, _)| place..place + k));
@@ -216,7 +211,8 @@ fn of_runs(
     let of_text = joined(covered.map(|(place, _)| place..place + 1));
     let ends = (of_document.first(), of_document.last());
     let (Some(first), Some(last)) = ends else { unreachable!("a stretch has a run") };
-    TextOccurrence { tokens: first.start..last.end, matched, of_document, of_text }
+    let (tokens, matched) = (first.start..last.end, cover.matched);
+    TextOccurrence { tokens, matched, of_document, of_text }
 }
 
 /// Returns the places of a region where the text occurs word for word.

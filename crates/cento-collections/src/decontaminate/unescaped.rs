@@ -66,7 +66,7 @@ impl UnescapedText {
     }
 
     /// Returns the bytes of the original text that became these bytes.
-    pub fn original(&self, (start, end): (u32, u32)) -> (u32, u32) {
+    pub fn original(&self, start: u32, end: u32) -> (u32, u32) {
         let place = |byte: u32| {
             let before = self.after.partition_point(|(own, _)| *own <= byte);
             let (own, original) = before.checked_sub(1).map_or((0, 0), |last| self.after[last]);
@@ -195,7 +195,7 @@ mod tests {
                     for (original, plain) in &parts {
                         let range = (own as u32, (own + plain.len()) as u32);
                         let bytes = (at as u32, (at + original.len()) as u32);
-                        prop_assert_eq!(found.original(range), bytes);
+                        prop_assert_eq!(found.original(range.0, range.1), bytes);
                         (at, own) = (at + original.len() + 1, own + plain.len() + 1);
                     }
                 }

@@ -17,7 +17,7 @@ use super::unwritten::place_of;
 use super::verdict::{Holder, Reason};
 use super::{DedupSettings, Record};
 use cento::index::{ByteLru, DocAddress, MaxDf, Owner, SignedDocument};
-use cento::search::{RunMaker, Searcher, StoredRuns, kept_runs};
+use cento::search::{NeighborLimits, RunMaker, Searcher, StoredRuns, kept_runs};
 use cento_api::error::{Error, Result};
 use cento_api::overlap::Overlap;
 use cento_api::similarity::Similarity;
@@ -26,7 +26,7 @@ use cento_text::hash::Digest;
 use cento_text::runtime::Stop;
 use cento_text::runtime::ordered::in_order;
 use cento_text::sampling::Sampling;
-use cento_text::scheme::distinct_keys;
+use cento_text::scheme::{KeyedSignature, distinct_keys};
 
 /// The maximum number of documents to look for passages in. Documents that share most come first.
 const SOURCES_MAX: usize = 16;
@@ -197,7 +197,8 @@ impl CommittedDocuments<'_> {
     pub fn look_up(
         &self,
         batch: &[Record],
-        (recent, earlier): (&RecentDocuments, &EarlierDocuments),
+        recent: &RecentDocuments,
+        earlier: &EarlierDocuments,
         stop: &Stop,
     ) -> Result<Vec<Option<Prepared>>> {
         let mut prepared = Vec::with_capacity(batch.len());
@@ -205,7 +206,7 @@ impl CommittedDocuments<'_> {
         let work = |at: u64| match &batch[at as usize] {
             Record::Document(signed) => {
                 let stored = self.stored(signed, earlier, are_repeated[at as usize])?;
-                self.look_up_one(signed, (recent, earlier), stored).map(Some)
+                self.look_up_one(signed, recent, earlier, stored).map(Some)
             }
             _ => Ok(None),
         };
@@ -284,7 +285,8 @@ impl CommittedDocuments<'_> {
     pub fn look_up_one(
         &self,
         signed: &SignedDocument,
-        (recent, earlier): (&RecentDocuments, &EarlierDocuments),
+        recent: &RecentDocuments,
+        earlier: &EarlierDocuments,
         stored: Stored,
     ) -> Result<Prepared> {
         let mut keys = distinct_keys(&signed.signature);
@@ -343,7 +345,9 @@ impl CommittedDocuments<'_> {
         let Some(least) = least.filter(|_| size.fingerprints > 0) else { return Ok(None) };
         let mut verification = verifier.begin();
         let mut reason = None;
-        for found in searcher.neighbors(keys, least, Some(NO_STOPS), None, Stop::NEVER)? {
+        let (overlap_min, max_df) = (least, Some(NO_STOPS));
+        let limits = NeighborLimits { overlap_min, share_min: 0.0, max_df, except: None };
+        for found in searcher.neighbors(keys, limits, Stop::NEVER)? {
             let of = || Ok(self.holder(at, snapshot.id(found.address)?));
             let other = verification.size(found)?;
             let overlap = found.with(size.fingerprints);
@@ -352,7 +356,7 @@ impl CommittedDocuments<'_> {
                 continue;
             }
             if may_drop {
-                let similarity = verification.with(own, (found, other), Stop::NEVER)?;
+                let similarity = verification.with(own, found, other, Stop::NEVER)?;
                 let other = Reason::of(self.options, &similarity, &of)?;
                 let runs = || verification.runs(found.address, Stop::NEVER);
                 let other = self.with_evidence(other, own, runs)?;
@@ -388,7 +392,7 @@ impl CommittedDocuments<'_> {
         let prefix = self.options.prefix(sampling, size, least);
         let mut reason = None;
         let admitted = |other| self.options.may_fit(sampling, [size, other]);
-        let found = recent.neighbors(from, own.keys(), (prefix, least), admitted);
+        let found = recent.neighbors(from, own.keys(), prefix, least, admitted);
         for (number, other, shared) in found {
             let overlap = Overlap::new(shared, size.fingerprints, other.size.fingerprints);
             if !self.options.may_drop(sampling, overlap, [size, other.size])
@@ -396,7 +400,7 @@ impl CommittedDocuments<'_> {
             {
                 continue;
             }
-            let similarity = self.with_recent(signed, own, (number, other), overlap)?;
+            let similarity = self.with_recent(signed, own, number, other, overlap)?;
             let of = || Ok(Holder::own(&other.id));
             let found = similarity.map(|found| Reason::of(self.options, &found, &of));
             let runs = || self.texts.runs(number, other);
@@ -412,7 +416,8 @@ impl CommittedDocuments<'_> {
         &self,
         signed: &SignedDocument,
         own: &mut ComparedDocument<'_>,
-        (number, recent): (usize, &Recent),
+        number: usize,
+        recent: &Recent,
         overlap: Overlap,
     ) -> Result<Option<Similarity>> {
         if is_exact(self.sampling(), own.size, recent.size) {
@@ -431,9 +436,12 @@ impl CommittedDocuments<'_> {
             };
             return Ok(runs.map(Similarity::exact));
         }
-        let first = ((signed.token_count, &signed.signature[..]), own.keys());
-        let other = (recent.signature(), &recent.keys[..]);
-        Ok(Some(of_signatures(self.own.estimator(), overlap, first, other)))
+        let first = KeyedSignature {
+            tokens: signed.token_count,
+            fingerprints: &signed.signature,
+            keys: own.keys(),
+        };
+        Ok(Some(of_signatures(self.own.estimator(), overlap, first, recent.signature())))
     }
 
     /// Returns the documents to look for passages in, with their texts: the documents that share

@@ -223,15 +223,17 @@ impl<R: Iterator> std::fmt::Debug for Dedup<R> {
 /// # Errors
 /// When an index signs texts differently, or stores no texts to search for passages.
 pub fn check_against(
-    (config, name): (&Config, Option<&Path>),
+    config: &Config,
+    name: Option<&Path>,
     against: &[Searcher],
     options: &DedupOptions,
 ) -> Result<()> {
-    check_others((config, name), against, options.cut_passages.is_some())
+    check_others(config, name, against, options.cut_passages.is_some())
 }
 
 fn check_others(
-    (config, name): (&Config, Option<&Path>),
+    config: &Config,
+    name: Option<&Path>,
     against: &[Searcher],
     seeks_passages: bool,
 ) -> Result<()> {

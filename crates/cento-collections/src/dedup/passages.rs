@@ -63,7 +63,8 @@ impl<'a> Rest<'a> {
     /// after `stop`.
     pub fn cut(
         &mut self,
-        (analyzer, boilerplate): (&Analyzer, Option<&Boilerplate>),
+        analyzer: &Analyzer,
+        boilerplate: Option<&Boilerplate>,
         others: &[(Holder, String)],
         len_min: usize,
         stop: &Stop,
@@ -73,7 +74,7 @@ impl<'a> Rest<'a> {
         analyzer.analyze(text, &mut tokens, stop)?;
         if let Some(boilerplate) = boilerplate {
             // Hidden tokens match nothing, so hiding boilerplate on this side is enough.
-            boilerplate.hide_by(analyzer, text, &mut tokens, (Place::Query, stop))?;
+            boilerplate.hide_by(analyzer, text, &mut tokens, Place::Query, stop)?;
         }
         let (count, around) = (tokens.hashes.len(), around(self.round) as usize);
         let mut ranges: Vec<(Range<usize>, usize)> = Vec::new();
@@ -104,7 +105,7 @@ impl<'a> Rest<'a> {
         let wide = widened(text, parts, &found);
         let cutting = self.cutting.get_or_insert_with(|| Cutting::new(text));
         for (wide, (_, at)) in wide.iter().zip(pieces) {
-            let own = cutting.pieces(*wide);
+            let own = cutting.pieces(wide.0, wide.1);
             for (number, &(start, bytes)) in own.iter().enumerate() {
                 let end = own.get(number + 1).map_or(wide.1, |next| next.0);
                 let first = tokens.spans.partition_point(|span| span.start < start);
@@ -159,7 +160,7 @@ mod tests {
     ) -> (Verdict, Document) {
         let mut rest = Rest::of(document);
         let analyzer = Analyzer::default();
-        let found = rest.cut((&analyzer, None), others, len_min, Stop::NEVER).unwrap();
+        let found = rest.cut(&analyzer, None, others, len_min, Stop::NEVER).unwrap();
         let left = rest.document().clone();
         let cut = rest.into_cuts();
         assert_eq!(found == CutExtent::Nothing, cut.is_empty());
@@ -227,7 +228,7 @@ mod tests {
             (&others[1..], CutExtent::Part),
             (&others[..], CutExtent::Nothing),
         ] {
-            let found = rest.cut((&analyzer, None), others, 3, Stop::NEVER).unwrap();
+            let found = rest.cut(&analyzer, None, others, 3, Stop::NEVER).unwrap();
             assert_eq!(found, expected);
         }
         assert_eq!(rest.document().text, "own end");

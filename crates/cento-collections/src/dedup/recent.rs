@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::scope::Group;
 use cento_text::hash::{BuildKeyHasher, Digest};
 use cento_text::sampling::Size;
-use cento_text::scheme::Fingerprint;
+use cento_text::scheme::{Fingerprint, KeyedSignature};
 
 /// A document that was kept since the last commit.
 #[derive(Debug)]
@@ -37,9 +37,10 @@ pub struct Recent {
 }
 
 impl Recent {
-    /// Returns the number of tokens and the fingerprints by position, which are empty unless kept.
-    pub fn signature(&self) -> (u32, &[Fingerprint]) {
-        (self.tokens, self.signature.as_ref().map_or(&[], |signature| &signature[..]))
+    /// Returns the signature. Its fingerprints are by position, and empty unless kept.
+    pub fn signature(&self) -> KeyedSignature<'_> {
+        let fingerprints = self.signature.as_ref().map_or(&[][..], |signature| &signature[..]);
+        KeyedSignature { tokens: self.tokens, fingerprints, keys: &self.keys }
     }
 }
 
@@ -110,7 +111,7 @@ impl RecentDocuments {
         let text = recent.text.as_ref().map_or(0, String::len);
         self.bytes += recent.keys.len() * 8 + indexed * BYTES_A_POSTING;
         self.bytes += text + recent.id.len() + 200;
-        self.bytes += size_of_val(recent.signature().1);
+        self.bytes += size_of_val(recent.signature().fingerprints);
         self.documents.push(recent);
     }
 
@@ -131,7 +132,8 @@ impl RecentDocuments {
         &self,
         from: usize,
         keys: &[u64],
-        (Prefix { probed, needed }, overlap_min): (Prefix, u32),
+        Prefix { probed, needed }: Prefix,
+        overlap_min: u32,
         admitted: impl Fn(Size) -> bool,
     ) -> Vec<(usize, &Recent, u32)> {
         let lists = keys[..probed].iter().filter_map(|key| self.lists.get(key).copied());
@@ -301,17 +303,17 @@ mod tests {
                     found.into_iter().map(|(_, recent, o)| (recent.id.parse().unwrap(), o)).collect()
                 };
                 let all = documents.iter().map(&overlap).enumerate();
-                let found = ids(whole.neighbors(0, &keys, (both.prefix(sampling, own, least), least), |_| true));
+                let found = ids(whole.neighbors(0, &keys, both.prefix(sampling, own, least), least, |_| true));
                 let expected: Vec<(usize, u32)> = all.clone().filter(|found| found.1 >= least).collect();
                 prop_assert_eq!(found, expected);
-                let mut found = ids(short.neighbors(0, &keys, (near.prefix(sampling, own, least), least), |_| true));
+                let mut found = ids(short.neighbors(0, &keys, near.prefix(sampling, own, least), least, |_| true));
                 // Documents with a lower resemblance may be found or not.
                 let resembles = |&(i, o): &(usize, u32)| {
                     f64::from(o) / f64::from(own.fingerprints + documents[i].len() as u32 - o) >= near.min_resemblance.unwrap()
                 };
                 found.retain(resembles);
                 prop_assert_eq!(&found, &all.filter(resembles).collect::<Vec<_>>());
-                let mut late = ids(short.neighbors(7, &keys, (near.prefix(sampling, own, least), least), |_| true));
+                let mut late = ids(short.neighbors(7, &keys, near.prefix(sampling, own, least), least, |_| true));
                 late.retain(resembles);
                 found.retain(|found| found.0 >= 7);
                 prop_assert_eq!(late, found);

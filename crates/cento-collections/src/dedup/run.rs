@@ -115,7 +115,7 @@ impl DedupRun {
     ) -> Result<DedupRun> {
         let config = index.config();
         let name = (!options.temporary).then(|| index.path());
-        check_others((config, name), &against, options.cut_passages.is_some())?;
+        check_others(config, name, &against, options.cut_passages.is_some())?;
         if options.cut_passages.is_some() && !config.store_text {
             return Err(no_texts(index.path()));
         }
@@ -258,14 +258,13 @@ impl DedupRun {
         let texts = self.texts.clone();
         let committed = CommittedDocuments::new(&own, &against, &options, &texts);
         self.earlier.begin_batch();
-        let before = (&self.recent, &self.earlier);
-        let prepared = committed.look_up(&batch, before, &self.stop)?;
+        let prepared = committed.look_up(&batch, &self.recent, &self.earlier, &self.stop)?;
         let first = self.recent.len();
         for (record, prepared) in batch.into_iter().zip(prepared) {
             self.progress.hash = next_hash(self.progress.hash, &record);
             match (record, prepared) {
                 (Record::Document(signed), Some(prepared)) => {
-                    self.decide((&committed, first), signed, prepared)?
+                    self.decide(&committed, first, signed, prepared)?
                 }
                 (Record::Skipped { place, why }, _) => {
                     self.events.push_back(Event::Skipped { place, why });
@@ -315,7 +314,8 @@ impl DedupRun {
     /// `first` on belong to the same batch.
     fn decide(
         &mut self,
-        (committed, first): (&CommittedDocuments<'_>, usize),
+        committed: &CommittedDocuments<'_>,
+        first: usize,
         signed: SignedDocument,
         prepared: Prepared,
     ) -> Result<()> {
@@ -346,10 +346,10 @@ impl DedupRun {
             (Some(reason), _) => reason.verdict(),
             (None, None) => Verdict::Kept { cut: Vec::new(), kept_as: None, replaces: false },
             (None, Some(len_min)) => {
-                let found = (keys, sources, &stored);
+                let document = &signed.document;
                 let verdict;
                 (verdict, keys, rest) =
-                    self.without_passages(committed, &signed.document, found, len_min)?;
+                    self.without_passages(committed, document, keys, sources, &stored, len_min)?;
                 verdict
             }
         };
@@ -368,7 +368,7 @@ impl DedupRun {
             self.tell(signed.document.clone(), verdict);
             let mut signed = signed;
             signed.document.id = id;
-            return self.store(signed, &stored, keys, (committed.sampling(), size));
+            return self.store(signed, &stored, keys, committed.sampling(), size);
         }
         let text = rest.as_ref().map_or(signed.digest, |rest| rest.digest);
         let id = self.identify(&signed.document.id, text, &stored, &mut verdict)?;
@@ -380,7 +380,7 @@ impl DedupRun {
         let size = rest.as_ref().map_or(size, |rest| committed.own(rest, &keys).size);
         let mut signed = rest.unwrap_or(signed);
         signed.document.id = id;
-        self.store(signed, &stored, keys, (committed.sampling(), size))
+        self.store(signed, &stored, keys, committed.sampling(), size)
     }
 
     /// Returns the findings for a document of the batch. Repeats the search if the reason is an old
@@ -392,8 +392,8 @@ impl DedupRun {
         mut prepared: Prepared,
     ) -> Result<Prepared> {
         if prepared.reason.as_ref().is_some_and(|reason| self.earlier.is_stale(reason)) {
-            let before = (&self.recent, &self.earlier);
-            return committed.look_up_one(signed, before, prepared.stored);
+            let (recent, earlier) = (&self.recent, &self.earlier);
+            return committed.look_up_one(signed, recent, earlier, prepared.stored);
         }
         let is_current =
             |source: &Source| source.searcher != 0 || !self.earlier.is_replaced(source.address);
@@ -432,15 +432,16 @@ impl DedupRun {
         signed: SignedDocument,
         stored: &Stored,
         keys: Vec<u64>,
-        (sampling, size): (Sampling, Size),
+        sampling: Sampling,
+        size: Size,
     ) -> Result<()> {
         if self.options.only_against {
             return Ok(());
         }
-        let Some(own) = stored.own() else { return self.keep(signed, keys, (sampling, size)) };
+        let Some(own) = stored.own() else { return self.keep(signed, keys, sampling, size) };
         if own.text != signed.digest {
             self.earlier.replace(&signed.document.id, own.address);
-            return self.keep(signed, keys, (sampling, size));
+            return self.keep(signed, keys, sampling, size);
         }
         // The meta object or the parts may have changed.
         if own.is_replaceable {
@@ -458,7 +459,9 @@ impl DedupRun {
         &self,
         committed: &CommittedDocuments<'_>,
         document: &Document,
-        (mut keys, mut sources, stored): (Vec<u64>, Vec<(u32, Source)>, &Stored),
+        mut keys: Vec<u64>,
+        mut sources: Vec<(u32, Source)>,
+        stored: &Stored,
         len_min: usize,
     ) -> Result<(Verdict, Vec<u64>, Option<SignedDocument>)> {
         let config = self.writer.index().config();
@@ -466,11 +469,11 @@ impl DedupRun {
         let (mut rest, mut kept) = (Rest::of(document), None);
         loop {
             let all = Prefix { probed: keys.len(), needed: 1 };
-            let mut recent = self.recent.neighbors(0, &keys, (all, 1), |_| true);
+            let mut recent = self.recent.neighbors(0, &keys, all, 1, |_| true);
             let group = self.options.group(document);
             recent.retain(|(_, recent, _)| self.options.keeps(group, recent.group));
             let texts = committed.texts(sources, recent)?;
-            match rest.cut((&self.all_words, boilerplate), &texts, len_min, &self.stop)? {
+            match rest.cut(&self.all_words, boilerplate, &texts, len_min, &self.stop)? {
                 CutExtent::Nothing => {
                     let cut = rest.into_cuts();
                     let verdict = Verdict::Kept { cut, kept_as: None, replaces: false };
@@ -492,8 +495,8 @@ impl DedupRun {
             if let Some(verdict) = self.withdrawn(&left)? {
                 return Ok((verdict, Vec::new(), None));
             }
-            let before = (&self.recent, &self.earlier);
-            let found = committed.look_up_one(&left, before, stored.clone())?;
+            let (recent, stored) = (&self.recent, stored.clone());
+            let found = committed.look_up_one(&left, recent, &self.earlier, stored)?;
             if let Some(reason) = found.reason {
                 return Ok((reason.verdict(), Vec::new(), None));
             }
@@ -535,7 +538,8 @@ impl DedupRun {
         &mut self,
         signed: SignedDocument,
         keys: Vec<u64>,
-        (sampling, size): (Sampling, Size),
+        sampling: Sampling,
+        size: Size,
     ) -> Result<()> {
         let is_compared =
             self.options.min_resemblance.is_some() || self.options.min_containment.is_some();

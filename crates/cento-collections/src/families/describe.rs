@@ -48,8 +48,10 @@ impl Describing<'_> {
             let starts: Vec<u32> = places.iter().map(|place| place.0).collect();
             let on_pages = places_in_parts((&text, &parts), &starts);
             for (at, (&place, (page, line))) in places.iter().zip(on_pages).enumerate() {
-                let beside = (at.checked_sub(1).map(|at| places[at]), places.get(at + 1).copied());
-                excerpts.push(Excerpt::new((&text, &parts), place, longest / 2, beside));
+                let before = at.checked_sub(1).map(|at| places[at]);
+                let after = places.get(at + 1).copied();
+                let parted = (&text[..], &parts[..]);
+                excerpts.push(Excerpt::new(parted, place, longest / 2, before, after));
                 carriers.push(Carrier {
                     id: id.clone(),
                     index: snapshot.name_of(address).map(str::to_owned),

@@ -24,7 +24,7 @@ impl Ends {
     /// Common words count as outside if at least as many words differ further inside, because such
     /// words may be common by chance, or repeated: in "and the earth. And the earth was", one
     /// wording has half.
-    pub fn new(differences: &[DiffOp], (earlier, later): (&[u64], &[u64])) -> Ends {
+    pub fn new(differences: &[DiffOp], earlier: &[u64], later: &[u64]) -> Ends {
         let outside = |ops: &mut dyn Iterator<Item = &DiffOp>| {
             let (mut balance, mut least, mut outside) = (0i64, 0i64, [0, 0]);
             let mut passed = [0, 0];

@@ -52,21 +52,22 @@ impl Excerpt {
         (text, parts): Parted<'_>,
         place: Place,
         margin: u32,
-        beside: (Option<Place>, Option<Place>),
+        before: Option<Place>,
+        after: Option<Place>,
     ) -> Excerpt {
         let part = match parts.partition_point(|part| part.start <= place.0) {
             0 => 0..text.len(),
             after => part_range(parts, after - 1, text.len()),
         };
-        let least = beside.0.map_or(0, |before| before.1).max(part.start as u32).min(place.0);
-        let most = beside.1.map_or(u32::MAX, |after| after.0).min(part.end as u32).max(place.1);
+        let least = before.map_or(0, |before| before.1).max(part.start as u32).min(place.0);
+        let most = after.map_or(u32::MAX, |after| after.0).min(part.end as u32).max(place.1);
         let start = place.0.saturating_sub(margin.min(length(place)));
         let end = place.1.saturating_add(margin.min(length(place)));
         let (from, to) = (start.max(least) as usize, end.min(most) as usize);
         let range = text.floor_char_boundary(from)..text.ceil_char_boundary(to);
         Excerpt {
             is_cut: [start > least, end < most],
-            follows: beside.0.is_some(),
+            follows: before.is_some(),
             offset: range.start as u32,
             text: text.get(range).unwrap_or_default().to_owned(),
             place,
@@ -93,7 +94,8 @@ impl Excerpt {
         &self,
         side: Side,
         count: usize,
-        (analyzer, stop): (&Analyzer, &Stop),
+        analyzer: &Analyzer,
+        stop: &Stop,
     ) -> Result<Vec<(u64, u32)>> {
         let (place, bytes) = (self.range(), count.saturating_mul(BYTES_A_WORD) + BYTES_MORE);
         let range = match side {
@@ -142,7 +144,7 @@ pub fn settled_versions(
     let mut found = versions(&with_words(excerpts, &all), None, stop)?;
     let mut is_changed = vec![true; excerpts.len()];
     for _ in 1..ROUNDS_MAX {
-        is_changed = extend(excerpts, (&found, &is_changed), (analyzer, stop))?;
+        is_changed = extend(excerpts, &found, &is_changed, analyzer, stop)?;
         if !is_changed.contains(&true) {
             break;
         }
@@ -166,8 +168,10 @@ fn with_words<'a>(excerpts: &'a [Excerpt], all: &'a [Words]) -> Vec<(&'a str, &'
 /// changed. Skips pairs of versions without changes.
 fn extend(
     excerpts: &mut [Excerpt],
-    (versions, is_changed): (&[Version], &[bool]),
-    by: (&Analyzer, &Stop),
+    versions: &[Version],
+    is_changed: &[bool],
+    analyzer: &Analyzer,
+    stop: &Stop,
 ) -> Result<Vec<bool>> {
     let mut places: Vec<Place> = excerpts.iter().map(|excerpt| excerpt.place).collect();
     // Versions with the same nearest version often lack the same words, so each search is made
@@ -183,7 +187,7 @@ fn extend(
                 if !searched.insert((first, side, &own[..], &wanted[..])) {
                     continue;
                 }
-                let of_excerpt = |excerpt| found_beside(excerpt, side, (own, wanted), by);
+                let of_excerpt = |excerpt| found_beside(excerpt, side, own, wanted, analyzer, stop);
                 let Some(end) = of_excerpt(&excerpts[first])? else { continue };
                 set_end(&mut places[first], side, end);
                 // Copies of a wording are extended too, so that the wording remains one.
@@ -230,13 +234,15 @@ fn set_end(place: &mut Place, side: Side, end: u32) {
 fn found_beside(
     excerpt: &Excerpt,
     side: Side,
-    (own, wanted): (&[u64], &[u64]),
-    by: (&Analyzer, &Stop),
+    own: &[u64],
+    wanted: &[u64],
+    analyzer: &Analyzer,
+    stop: &Stop,
 ) -> Result<Option<u32>> {
     if wanted.is_empty() {
         return Ok(None);
     }
-    let beside = excerpt.beside(side, wanted.len(), by)?;
+    let beside = excerpt.beside(side, wanted.len(), analyzer, stop)?;
     let words: Vec<u64> = own.iter().copied().chain(beside.iter().map(|&(hash, _)| hash)).collect();
     let found = common_start(wanted, &words);
     Ok(found.checked_sub(own.len() + 1).map(|at| beside[at].1))
@@ -291,7 +297,7 @@ mod tests {
             .map(|(text, place)| {
                 let start = text.find(place).unwrap() as u32;
                 let place = (start, start + place.len() as u32);
-                Excerpt::new((text, &[]), place, u32::MAX, (None, None))
+                Excerpt::new((text, &[]), place, u32::MAX, None, None)
             })
             .collect();
         let analyzer = Analyzer::default();
@@ -357,9 +363,9 @@ mod tests {
         let places = [(0, passage.len() as u32), (passage.len() as u32 + 3, twice.len() as u32)];
         let [first, second] = places;
         let mut excerpts = vec![
-            Excerpt::new((wanted, &[]), (0, wanted.len() as u32), u32::MAX, (None, None)),
-            Excerpt::new((&twice, &[]), first, u32::MAX, (None, Some(second))),
-            Excerpt::new((&twice, &[]), second, u32::MAX, (Some(first), None)),
+            Excerpt::new((wanted, &[]), (0, wanted.len() as u32), u32::MAX, None, None),
+            Excerpt::new((&twice, &[]), first, u32::MAX, None, Some(second)),
+            Excerpt::new((&twice, &[]), second, u32::MAX, Some(first), None),
         ];
         settled_versions(&mut excerpts, &Analyzer::default(), Stop::NEVER).unwrap();
         let [_, first, second] = &excerpts[..] else { unreachable!("there are three") };
@@ -370,7 +376,7 @@ mod tests {
     fn a_place_is_not_extended_beyond_its_part_or_into_another_place() {
         let (text, parts) =
             ("one two\nthree four five", [0, 8].map(|at| cento_api::Part::new(at.to_string(), at)));
-        let excerpt = Excerpt::new((text, &parts), (8, 13), 100, (None, Some((19, 23))));
+        let excerpt = Excerpt::new((text, &parts), (8, 13), 100, None, Some((19, 23)));
         assert_eq!((excerpt.text.as_str(), excerpt.offset), ("three four", 8));
     }
 

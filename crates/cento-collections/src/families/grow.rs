@@ -23,7 +23,7 @@
 use std::cmp::Reverse;
 use std::collections::HashSet;
 
-use super::link::{Link, Place};
+use super::link::{DocumentPlace, Link, Place};
 use super::places::{Places, SHARE_MIN, common, covers, is_same, length};
 use cento_api::error::Result;
 use cento_text::runtime::Stop;
@@ -57,6 +57,14 @@ pub struct Claim {
 }
 
 impl Claim {
+    /// Returns the part of the founder that came down to a part of `core`.
+    fn share_of(&self, part: Place) -> (f64, f64) {
+        let Claim { core, share: (start, end), .. } = *self;
+        let scale =
+            |at: u32| start + f64::from(at - core.0) / f64::from(length(core)) * (end - start);
+        (scale(part.0), scale(part.1))
+    }
+
     /// Returns the share of the founder that came down.
     fn of_founder(&self) -> f64 {
         (self.share.1 - self.share.0) * self.kept
@@ -73,8 +81,8 @@ pub trait Texts {
     /// When a text cannot be read.
     fn find(
         &mut self,
-        founder: (u32, Place),
-        estimate: (u32, Place),
+        founder: DocumentPlace,
+        estimate: DocumentPlace,
     ) -> Result<Option<(Place, f64)>>;
 }
 
@@ -183,7 +191,7 @@ impl<'a> LinkGraph<'a> {
                 stop.check_at(steps)?;
                 steps += 1;
                 let (at, side) = entry.side();
-                family.follow(next, (&self.links[at], side), texts)?;
+                family.follow(next, &self.links[at], side, texts)?;
             }
             next += 1;
         }
@@ -244,7 +252,7 @@ fn add_around(tree: &[LinkEntry], place: Place, found: &mut Vec<LinkEntry>) {
 
 /// A family that is still growing.
 struct Growing {
-    founder: (u32, Place),
+    founder: DocumentPlace,
     claims: Vec<Claim>,
     /// The places of the claims, with the numbers of the claims.
     places: Places,
@@ -255,7 +263,7 @@ struct Growing {
 impl Growing {
     fn new(founder: &Link) -> Growing {
         let mut family = Growing {
-            founder: (founder.documents[0], founder.places[0]),
+            founder: DocumentPlace { document: founder.documents[0], place: founder.places[0] },
             claims: Vec::new(),
             places: Places::default(),
             looked_for: Places::default(),
@@ -263,13 +271,8 @@ impl Growing {
         let kept = [1.0, founder.matched_share()];
         for side in [0, 1] {
             let (document, place) = (founder.documents[side], founder.places[side]);
-            family.push(Claim {
-                document,
-                place,
-                core: place,
-                share: (0.0, 1.0),
-                kept: kept[side],
-            });
+            let kept = kept[side];
+            family.push(Claim { document, place, core: place, share: (0.0, 1.0), kept });
         }
         family
     }
@@ -283,7 +286,8 @@ impl Growing {
     fn follow(
         &mut self,
         from: usize,
-        (link, side): (&Link, usize),
+        link: &Link,
+        side: usize,
         texts: &mut dyn Texts,
     ) -> Result<()> {
         let (claim, [own, other]) = (self.claims[from], [link.places[side], link.places[1 - side]]);
@@ -291,7 +295,7 @@ impl Growing {
             return Ok(());
         }
         let Some(core) = common(claim.core, own) else { return Ok(()) };
-        let share = project_share(core, claim.core, claim.share);
+        let share = claim.share_of(core);
         let document = link.documents[1 - side];
         if covers(claim.place, own, SHARE_MIN) {
             let (core, kept) = (project(core, own, other), claim.kept * link.matched_share());
@@ -309,7 +313,8 @@ impl Growing {
             if self.known(document, estimate).is_some() || !self.note(document, estimate) {
                 return Ok(());
             }
-            let found = texts.find(self.founder, (document, estimate))?;
+            let estimate = DocumentPlace { document, place: estimate };
+            let found = texts.find(self.founder, estimate)?;
             let Some((place, kept)) = found else { return Ok(()) };
             if self.known(document, place).is_none() {
                 self.join(Claim { document, place, core: place, share: (0.0, 1.0), kept });
@@ -380,11 +385,6 @@ fn project(part: Place, from: Place, to: Place) -> Place {
     (start.min(to.1 - 1), end.max(start.min(to.1 - 1) + 1))
 }
 
-fn project_share(part: Place, from: Place, to: (f64, f64)) -> (f64, f64) {
-    let scale = |at: u32| to.0 + f64::from(at - from.0) / f64::from(length(from)) * (to.1 - to.0);
-    (scale(part.0), scale(part.1))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -396,10 +396,10 @@ mod tests {
     impl Texts for AsEstimated {
         fn find(
             &mut self,
-            _: (u32, Place),
-            estimate: (u32, Place),
+            _: DocumentPlace,
+            estimate: DocumentPlace,
         ) -> Result<Option<(Place, f64)>> {
-            Ok(Some((estimate.1, 1.0)))
+            Ok(Some((estimate.place, 1.0)))
         }
     }
 

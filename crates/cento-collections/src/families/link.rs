@@ -14,6 +14,14 @@ use cento_text::text::Tokens;
 /// A half-open range of bytes.
 pub type Place = (u32, u32);
 
+/// A place in a document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DocumentPlace {
+    /// The rank of the document in time.
+    pub document: u32,
+    pub place: Place,
+}
+
 /// A passage that two documents share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Link {
@@ -122,7 +130,7 @@ pub fn links(
             let [one, other] = [a, b].map(|rank| documents.address(rank));
             let passages = texts.passages(one, other, stop)?.of_at_least(options.min_passage);
             let query = texts.query();
-            let links = query.map(|query| of_pair((a, b), &passages, query, options.min_passage));
+            let links = query.map(|query| of_pair(a, b, &passages, query, options.min_passage));
             Ok(((a, b), passages.complete, links.unwrap_or_default()))
         };
         some.iter().map(passages).collect::<Result<Vec<_>>>()
@@ -151,12 +159,7 @@ pub fn links(
 }
 
 /// Returns the links of a pair of ranks by its passages, whose query is document `a`.
-pub fn of_pair(
-    (a, b): (u32, u32),
-    passages: &Passages,
-    query: &Tokens,
-    min_passage: u32,
-) -> Vec<Link> {
+pub fn of_pair(a: u32, b: u32, passages: &Passages, query: &Tokens, min_passage: u32) -> Vec<Link> {
     let link = |passage: &Passage| {
         let (places, matched) = ([passage.a, passage.b], Matched::new(passage, passage.a, query));
         let is_link =

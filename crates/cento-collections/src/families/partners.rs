@@ -108,7 +108,7 @@ impl CarriedFingerprints {
             let mut add = |collected: &mut Collected| found.add(collected, max_df, request);
             match searched_for {
                 None => read_all(request, documents, &is_in_pass, &mut add)?,
-                Some(ranks) => look_up(request, documents, (ranks, &is_in_pass), &mut add)?,
+                Some(ranks) => look_up(request, documents, ranks, &is_in_pass, &mut add)?,
             }
         }
         found.turn(documents.len());
@@ -256,7 +256,8 @@ fn read_all(
 fn look_up(
     request: &Request<'_>,
     documents: &Chronology,
-    (ranks, is_in_pass): (&[u32], &dyn Fn(u64) -> bool),
+    ranks: &[u32],
+    is_in_pass: &dyn Fn(u64) -> bool,
     add: &mut dyn FnMut(&mut Collected) -> Result<()>,
 ) -> Result<()> {
     let Request { searcher, stop, .. } = *request;

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::grow::Texts;
-use super::link::{Matched, Place};
+use super::link::{DocumentPlace, Matched, Place};
 use super::places::{SHARE_MIN, length};
 use crate::chronology::Chronology;
 use cento::index::Snapshot;
@@ -19,7 +19,7 @@ pub struct Settling<'a> {
     min_passage: u32,
     stop: &'a Stop,
     /// The previous founder, prepared. The next request is usually about the same founder.
-    wanted: Option<((u32, Place), WantedPassage)>,
+    wanted: Option<(DocumentPlace, WantedPassage)>,
     /// The documents of founders whose passage may have further places, because a search was cut
     /// short.
     cut: HashSet<u32>,
@@ -28,21 +28,21 @@ pub struct Settling<'a> {
 impl Texts for Settling<'_> {
     fn find(
         &mut self,
-        founder: (u32, Place),
-        estimate: (u32, Place),
+        founder: DocumentPlace,
+        estimate: DocumentPlace,
     ) -> Result<Option<(Place, f64)>> {
         let wanted = match self.wanted.take() {
             Some((known, wanted)) if known == founder => wanted,
             _ => self.wanted(founder)?,
         };
-        let text = self.read(estimate.0)?;
+        let text = self.read(estimate.document)?;
         // The estimate may be off by as much as the passage was edited.
-        let margin = length(estimate.1).max(length(founder.1)) / 2;
-        let window = cut_wider(&text, estimate.1, margin);
+        let margin = length(estimate.place).max(length(founder.place)) / 2;
+        let window = cut_wider(&text, estimate.place, margin);
         let (found, is_complete) = wanted.find(&text[window.0..window.1], self)?;
         self.wanted = Some((founder, wanted));
         if !is_complete {
-            self.cut.insert(founder.0);
+            self.cut.insert(founder.document);
         }
         let moved = |(start, end)| (window.0 as u32 + start, window.0 as u32 + end);
         Ok(found.map(|(place, kept)| (moved(place), kept)))
@@ -70,8 +70,8 @@ impl<'a> Settling<'a> {
     }
 
     /// Prepares the passage of a founder for searches in texts.
-    fn wanted(&self, (rank, place): (u32, Place)) -> Result<WantedPassage> {
-        let text = cut(&self.read(rank)?, place).to_owned();
+    fn wanted(&self, founder: DocumentPlace) -> Result<WantedPassage> {
+        let text = cut(&self.read(founder.document)?, founder.place).to_owned();
         let config = self.snapshot.config();
         let (analyzer, genre) = (config.analyzer.of_passages(), Genre::of(&config.analyzer));
         let tokens = tokens(&analyzer, &text, self.stop)?;
@@ -98,7 +98,7 @@ impl WantedPassage {
         let query = Side { text: passage, tokens: own, parts: &[] };
         let document = Side { text, tokens: &other, parts: &[] };
         let Passages { found, complete, .. } =
-            between_prepared((query, prepared), document, by.stop)?.of_at_least(by.min_passage);
+            between_prepared(query, prepared, document, by.stop)?.of_at_least(by.min_passage);
         let whole = (0, passage.len() as u32);
         let found = found
             .into_iter()

@@ -265,7 +265,7 @@ fn documents_that_were_added_at_the_same_time_tell_no_direction() {
     let snapshot = index.snapshot().unwrap();
     let other = Document::new("a", text(2));
     let other = cento::index::SignedDocument::new(other, index.config(), Stop::NEVER).unwrap();
-    writer.add_at(other, (&snapshot, snapshot.find("z").unwrap().unwrap())).unwrap();
+    writer.add_at(other, &snapshot, snapshot.find("z").unwrap().unwrap()).unwrap();
     writer.add(Document::new("b", text(3))).unwrap();
     writer.finish().unwrap();
     let searcher = Searcher::new(index.snapshot().unwrap());

@@ -101,7 +101,7 @@ fn repeats(
             let passages = texts.repeated(documents.address(rank), request.stop)?;
             let passages = passages.of_at_least(min_passage);
             let query = texts.query();
-            let links = query.map(|query| of_pair((rank, rank), &passages, query, min_passage));
+            let links = query.map(|query| of_pair(rank, rank, &passages, query, min_passage));
             Ok((rank, passages.complete, links.unwrap_or_default()))
         };
         let some = &ranks[first..ranks.len().min(first + AT_ONCE)];
@@ -194,7 +194,7 @@ fn of_links(
                     cut.extend(link.documents);
                 }
                 let passages = passages.of_at_least(options.min_passage);
-                found.extend(of_pair((a, b), &passages, tokens, options.min_passage));
+                found.extend(of_pair(a, b, &passages, tokens, options.min_passage));
             }
         }
         let is_shared = |side: usize| {

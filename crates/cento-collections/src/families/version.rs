@@ -193,7 +193,7 @@ impl Wording<'_> {
             removed: text_of(other.text, &other.words.tokens, op.old_range()),
             added: text_of(self.text, &self.words.tokens, op.new_range()),
         });
-        let ends = Ends::new(&found, (&other.words.tokens.hashes, &self.words.tokens.hashes));
+        let ends = Ends::new(&found, &other.words.tokens.hashes, &self.words.tokens.hashes);
         Ok(Version {
             changes: changes.collect(),
             ends: Some(ends),

@@ -213,7 +213,7 @@ impl Judge for LineageJudge {
             let DocumentPairs { next, pairs } = found?;
             progress(next);
             for pair in pairs {
-                direct.add(&pair, options.min_explained, (&mut dated, &mut others), stop)?;
+                direct.add(&pair, options.min_explained, &mut dated, &mut others, stop)?;
             }
         }
         let dated: Vec<AncestorCandidate> = dated.into_candidates().collect();
@@ -274,7 +274,8 @@ impl Directions<'_> {
         &self,
         pair: &Pair,
         min_explained: f64,
-        (dated, others): (&mut AncestorCandidates, &mut AncestorCandidates),
+        dated: &mut AncestorCandidates,
+        others: &mut AncestorCandidates,
         stop: &Stop,
     ) -> Result<()> {
         let [a, b] = [pair.a, pair.b].map(|address| self.documents.rank(address));

@@ -76,7 +76,7 @@ fn versions_that_were_added_at_the_same_time_tell_no_direction() {
     let snapshot = index.snapshot().unwrap();
     let other = Document::new("a", words(0..100));
     let other = cento::index::SignedDocument::new(other, index.config(), Stop::NEVER).unwrap();
-    writer.add_at(other, (&snapshot, snapshot.find("z").unwrap().unwrap())).unwrap();
+    writer.add_at(other, &snapshot, snapshot.find("z").unwrap().unwrap()).unwrap();
     writer.finish().unwrap();
     let found = found(&Searcher::new(index.snapshot().unwrap()), &LineageOptions::default());
     assert_eq!(shown(&found), [(1, 0, "a", ""), (1, 1, "z", "a")]);

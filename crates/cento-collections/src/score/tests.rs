@@ -2,6 +2,7 @@ use super::*;
 use crate::pairs::{Pair, pairs};
 use crate::{PairOptions, PairRank, Thresholds};
 use cento::index::{Config, Document, Index, WriterOptions};
+use cento_text::compare::programs::ProgramRuns;
 use cento_text::hash::mix64;
 use cento_text::text::Tokens;
 
@@ -74,10 +75,13 @@ fn by_definition(texts: &[String]) -> Vec<Vec<f64>> {
     let mut frequencies = RunFrequencies::new(tokens);
     runs.iter().for_each(|runs| frequencies.count(runs, PARTS));
     let weights = frequencies.weights();
-    let score = |a: &ProgramRuns, b: &ProgramRuns| {
-        weights.likeness((a, weights.of(a)), (b, weights.of(b))).both()
+    let weigh = |runs: ProgramRuns| {
+        let weight = weights.of(&runs);
+        WeighedProgram { runs: Arc::new(runs), weight }
     };
-    runs.iter().map(|a| runs.iter().map(|b| score(a, b)).collect()).collect()
+    let programs: Vec<WeighedProgram> = runs.into_iter().map(weigh).collect();
+    let scores = |a| programs.iter().map(|b| weights.likeness(a, b).both()).collect();
+    programs.iter().map(scores).collect()
 }
 
 #[test]
@@ -144,13 +148,13 @@ fn scores_by_a_sample_are_near_those_of_all() {
     texts.extend(task(100, 7000));
     let searcher = searcher(&texts);
     let scores = |counted_max| {
-        let of = (ScoredTexts::new(&searcher, None, None), 20);
-        PairScores::with_sample(of, counted_max, 2, Stop::NEVER).unwrap()
+        let texts = ScoredTexts::new(&searcher, None, None);
+        PairScores::with_sample(texts, 20, counted_max, 2, Stop::NEVER).unwrap()
     };
     let (all, sampled) = (scores(1000), scores(25));
     let at = |number: u64| all.a.numbering.address(number);
     for (a, b) in (0..20).flat_map(|a| (a + 1..200).step_by(17).map(move |b| (a, b))) {
-        let score = |by: &PairScores| by.of((at(a), at(b)), Stop::NEVER).unwrap();
+        let score = |by: &PairScores| by.of(at(a), at(b), Stop::NEVER).unwrap();
         let (exact, near) = (score(&all), score(&sampled));
         assert!((exact - near).abs() < 0.05, "{a} {b}: {exact} {near}");
     }

@@ -46,8 +46,10 @@ impl CommonTexts {
     /// Tells whether the query with this number and a document share text.
     pub fn are_common(
         &mut self,
-        (number, query): (usize, &str),
-        (id, document): (&str, &str),
+        number: usize,
+        query: &str,
+        id: &str,
+        document: &str,
         stop: &Stop,
     ) -> Result<bool> {
         let key = (number, id.to_owned());

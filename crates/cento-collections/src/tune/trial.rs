@@ -135,7 +135,7 @@ impl Trial<'_> {
                     scores.wrong.push(score);
                 } else if self.cases.has_different {
                     unjudged += 1;
-                } else if !self.is_common((number, case), hit, common)? {
+                } else if !self.is_common(number, case, hit, common)? {
                     scores.wrong.push(score);
                 }
             }
@@ -206,13 +206,14 @@ impl Trial<'_> {
 
     fn is_common(
         &self,
-        (number, case): (usize, &Case),
+        number: usize,
+        case: &Case,
         hit: &Hit,
         common: &mut CommonTexts,
     ) -> Result<bool> {
         let text = self.text_of(&hit.id)?;
         let unedited = case.unedited.as_deref().unwrap_or(&case.query);
-        common.are_common((number, unedited), (&hit.id, &text), self.stop)
+        common.are_common(number, unedited, &hit.id, &text, self.stop)
     }
 
     fn text_of(&self, id: &str) -> Result<String> {

@@ -414,7 +414,7 @@ impl EventReader {
         loop {
             let next = self.next();
             let firsts = if next > 1 { firsts(&self.dir)? } else { Vec::new() };
-            match self.read_from(&firsts, (after, next), watch, limit) {
+            match self.read_from(&firsts, after, next, watch, limit) {
                 // Another thread has removed the file, so look for the oldest file again.
                 Err(Error::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {}
                 read => return read,
@@ -425,7 +425,8 @@ impl EventReader {
     fn read_from(
         &self,
         firsts: &[u64],
-        (after, next): (u64, u64),
+        after: u64,
+        next: u64,
         watch: Option<(&str, u64)>,
         limit: usize,
     ) -> Result<WatchEvents> {

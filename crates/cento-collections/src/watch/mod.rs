@@ -218,8 +218,8 @@ impl Watches {
                     Err(Error::input(name.clone(), Refusal::new(Reason::IdTaken, what)))
                 }
                 None => {
-                    let of = (commit, created, digest.clone());
-                    self.signed(&name, request, of, &snapshot).map(Some)
+                    let digest = digest.clone();
+                    self.signed(&name, request, digest, commit, created, &snapshot).map(Some)
                 }
             };
             match signed {
@@ -245,7 +245,9 @@ impl Watches {
         &self,
         name: &str,
         request: WatchRequest,
-        (commit, created, digest): (u64, u64, String),
+        digest: String,
+        commit: u64,
+        created: u64,
         snapshot: &Snapshot,
     ) -> Result<cento::index::SignedDocument> {
         let WatchRequest { text, parts, id, signature, webhook, thresholds, mut options, .. } =
@@ -470,7 +472,9 @@ impl WatchReader {
 /// and of [`Watches::match_commits`].
 pub fn caught_up(
     index: &Index,
-    (after, watch, limit): (u64, Option<&str>, usize),
+    after: u64,
+    watch: Option<&str>,
+    limit: usize,
     stop: &Stop,
 ) -> Result<(WatchEvents, bool)> {
     match Watches::open_if_any(index) {

@@ -16,7 +16,7 @@ use cento::index::{
     Config, DocAddress, Document, Index, MaxDf, SignedDocument, Snapshot, StoredDocument, Writer,
     WriterOptions,
 };
-use cento::search::{Query, Rank, Searcher, Subject};
+use cento::search::{NeighborLimits, Query, Rank, Searcher, Subject};
 use cento_api::error::{Error, Result};
 use cento_api::{Thresholds, Watch, WatchOptions, WatchedKind, Webhook};
 use cento_text::hash::Digest;
@@ -129,7 +129,7 @@ impl Entry {
             WatchedKind::Text | WatchedKind::Document => Subject::Text(String::new()),
         };
         let query = self.query_for(subject, false);
-        let least = searcher.overlap_min(&query, (self.tokens, self.fingerprints))?;
+        let least = searcher.overlap_min(&query, self.tokens, self.fingerprints)?;
         Ok(*self.overlap_min.get_or_init(|| least))
     }
 }
@@ -329,7 +329,8 @@ impl Store {
     /// When a file is damaged. [`Error::Cancelled`] soon after `stop`.
     pub fn sharing(&mut self, keys: &[u64], stop: &Stop) -> Result<Vec<(Arc<Entry>, u32)>> {
         let all = Some(MaxDf::Documents(u64::MAX));
-        let found = self.searcher.neighbors(keys, 1, all, None, stop)?;
+        let limits = NeighborLimits { overlap_min: 1, share_min: 0.0, max_df: all, except: None };
+        let found = self.searcher.neighbors(keys, limits, stop)?;
         let mut sharing = Vec::with_capacity(found.len());
         for neighbor in found {
             let entry = match self.by_address.get(&neighbor.address) {

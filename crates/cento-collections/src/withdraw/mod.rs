@@ -116,7 +116,7 @@ impl Plan {
         let signature = signed(config)?;
         let words = config.of_all_words()?.map(|words| signed(&words)).transpose()?;
         let least = options.resemblance();
-        let source = Source::new(text, config, (least, options.min_passage), stop)?;
+        let source = Source::new(text, config, least, options.min_passage, stop)?;
         let withdrawal = Withdrawal {
             id: id.to_owned(),
             withdrawn: date_of(SystemTime::now()),
@@ -156,7 +156,7 @@ impl Plan {
             for &address in batches[number as usize] {
                 stop.check()?;
                 let is_kept = kept.contains(&address);
-                found.extend(self.related(address, (since, is_kept), &mut tokens, stop)?);
+                found.extend(self.related(address, since, is_kept, &mut tokens, stop)?);
             }
             Ok(found)
         };
@@ -186,7 +186,8 @@ impl Plan {
     fn related(
         &self,
         address: DocAddress,
-        (since, is_kept): (i64, bool),
+        since: i64,
+        is_kept: bool,
         tokens: &mut Tokens,
         stop: &Stop,
     ) -> Result<Option<RelatedDocument>> {

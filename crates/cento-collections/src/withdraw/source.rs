@@ -53,7 +53,8 @@ impl Source {
     pub fn new(
         text: String,
         config: &Config,
-        (least, min_passage): (f64, Option<u32>),
+        least: f64,
+        min_passage: Option<u32>,
         stop: &Stop,
     ) -> Result<Source> {
         let maker = RunMaker::of_verdicts(config, None);
@@ -177,7 +178,7 @@ impl Source {
             None => Prepared::new(own, self.genre, stop)?,
         };
         let other = Side { text, tokens, parts: &[] };
-        let aligned = passages::between_prepared((own, &prepared), other, stop)?;
+        let aligned = passages::between_prepared(own, &prepared, other, stop)?;
         lock().push(prepared);
         let long = aligned.found.iter().filter(|passage| passage.tokens >= self.min_passage);
         let ranges = long.map(|passage| {

@@ -6,7 +6,7 @@ use cento::index::Document;
 use cento::index::{Config, Index, WriterOptions};
 use cento::search::{Goal, Query, Rank, Searcher, Subject};
 use cento::tantivy::directory::RamDirectory;
-use cento::{CompareOptions, Comparison, Passage, Unit};
+use cento::{CompareOptions, Comparison, Passage, TextPair, Unit};
 use cento_collections::Thresholds;
 use cento_collections::pairs::{PairOptions, PairRank, pairs};
 use proptest::prelude::*;
@@ -283,7 +283,8 @@ pub fn found_by_all(scheme: &str, [a, b]: [&str; 2], min: Option<u32>) -> [Vec<(
     let Config { scheme, analyzer, .. } = config();
     let options = CompareOptions::default().min_passage(min);
     let compared =
-        cento::compare_by(&scheme, &analyzer, (a, b), &[], &options, Stop::NEVER).unwrap();
+        cento::compare_by(&scheme, &analyzer, TextPair::new(a, b), &[], &options, Stop::NEVER)
+            .unwrap();
     let compared = compared.passages;
     let by_comparison = compared.iter().map(|p| (p.tokens, p.similarity)).collect();
     let found = pairs(&searcher, &any_pair().passages(true).min_passage(min));

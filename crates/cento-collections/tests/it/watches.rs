@@ -515,7 +515,7 @@ fn events_of_an_unknown_watch_are_an_error_also_while_another_process_matches() 
     writer.add(Document::new("a", text(0, 0, 40))).unwrap();
     writer.commit().unwrap();
     watches.match_commits(Stop::NEVER).unwrap();
-    let read = |name| cento_collections::watch::caught_up(&index, (0, Some(name), 10), Stop::NEVER);
+    let read = |name| cento_collections::watch::caught_up(&index, 0, Some(name), 10, Stop::NEVER);
     let (found, is_elsewhere) = read("all").unwrap();
     assert_eq!((found.events.len(), is_elsewhere), (1, true));
     assert_eq!(read("unknown").unwrap_err().reason(), Reason::UnknownId);

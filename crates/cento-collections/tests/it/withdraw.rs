@@ -139,7 +139,7 @@ fn a_document_that_was_added_at_the_same_time_was_not_added_earlier() {
     let quoter = SignedDocument::new(quoter, index.config(), Stop::NEVER).unwrap();
     let source = snapshot.find("z-source").unwrap().unwrap();
     let mut writer = index.writer(options()).unwrap();
-    writer.add_at(quoter, (&snapshot, source)).unwrap();
+    writer.add_at(quoter, &snapshot, source).unwrap();
     writer.finish().unwrap();
     let snapshot = index.snapshot().unwrap();
     for (id, other) in [("z-source", "a-quoter"), ("a-quoter", "z-source")] {

@@ -243,8 +243,9 @@ fn text(id: &str, document: &DocumentReport, excerpts: &mut Excerpts) -> Markup 
             last = None;
             continue;
         };
-        let marks =
-            differences.entry(owner).or_insert_with(|| differing(document, owner, excerpts));
+        let marks = differences
+            .entry(owner)
+            .or_insert_with(|| differing(document, owner.0, owner.1, excerpts));
         let names: Vec<String> =
             stretch.sources.iter().map(|found| (found.0 + 1).to_string()).collect();
         let source = owner.0 as usize + 1;
@@ -279,7 +280,8 @@ fn text(id: &str, document: &DocumentReport, excerpts: &mut Excerpts) -> Markup 
 /// Returns the places of the text where a passage differs from its source.
 fn differing(
     document: &DocumentReport,
-    (source, passage): (u32, u32),
+    source: u32,
+    passage: u32,
     excerpts: &mut Excerpts,
 ) -> Vec<Range<usize>> {
     let source = &document.sources[source as usize];

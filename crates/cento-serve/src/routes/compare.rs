@@ -18,7 +18,7 @@ use cento::runtime::Permit;
 use cento::search::Subject;
 use cento::text::is_white_space;
 use cento::text::kind::no_text_in;
-use cento::{Config, Error, Measure, Result, compare_by};
+use cento::{Config, Error, Measure, Result, TextPair, compare_by};
 use cento_api::http::{
     CompareRequest, CompareResponse, FileReason, PassagesRequest, PassagesResponse, TextOrId,
 };
@@ -71,7 +71,7 @@ pub async fn compare(
         let _memory = memory::for_comparison(&budget, config, [&*a_text, &*b_text], &stop)?;
         let Config { scheme, analyzer, .. } = config;
         let mut comparison =
-            compare_by(scheme, analyzer, (&a_text, &b_text), &by, &options, &stop)?;
+            compare_by(scheme, analyzer, TextPair::new(&a_text, &b_text), &by, &options, &stop)?;
         for (unseen, in_file) in comparison.unseen.iter_mut().zip(&in_files) {
             *unseen = unseen.with_hidden(in_file.hidden_characters);
         }
@@ -191,7 +191,7 @@ pub async fn passages(
             Subject::Text(text) => vec![text.as_str()],
             _ => Vec::new(),
         };
-        let own = memory::for_searches(&budget, config, (&text, &[]), &stop)?;
+        let own = memory::for_searches(&budget, config, &text, &[], &stop)?;
         let memory = memory::room(&budget, own.as_ref());
         let mut query = query.memory(memory);
         query.stop = stop;

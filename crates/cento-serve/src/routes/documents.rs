@@ -84,7 +84,7 @@ async fn add_files(app: &Arc<App>, body: Body, commit: Commit) -> Result<AddResp
     {
         let id_place = id_source.made_of();
         let before = lines.len();
-        let document = AddedDocument::new(id, (text, &parts), meta, id_place);
+        let document = AddedDocument::new(id, text, &parts, meta, id_place);
         serde_json::to_writer(&mut lines, &document).expect("memory takes every byte");
         lines.push(b'\n');
         if !room.try_grow(lines.len() - before) {

@@ -60,7 +60,7 @@ pub async fn of_passages(
     let (budget, searcher) = (app.memory.clone(), app.searcher());
     app.lines(client, move |stop, mut lines: Lines| {
         let (searcher, mut memory) =
-            without(&searcher, (boilerplate, auto_boilerplate), &budget, &stop)?;
+            without(&searcher, boilerplate, auto_boilerplate, &budget, &stop)?;
         drop(room);
         let found = families(&searcher, &options).threads(1).stop(&stop);
         let mut found = found.memory_bytes(memory.bytes);
@@ -121,7 +121,7 @@ pub async fn of_documents(
     let (budget, searcher) = (app.memory.clone(), app.searcher());
     app.lines(client, move |stop, mut lines: Lines| {
         let (searcher, mut memory) =
-            without(&searcher, (boilerplate, auto_boilerplate), &budget, &stop)?;
+            without(&searcher, boilerplate, auto_boilerplate, &budget, &stop)?;
         drop(room);
         let mut found = lineage(&searcher, &options).threads(1).stop(&stop);
         let mut next = found.next().transpose()?;
@@ -149,7 +149,8 @@ pub async fn of_documents(
 /// with the memory of a request about all documents.
 fn without(
     searcher: &Searcher,
-    (texts, share): (Vec<String>, Option<BoilerplateShare>),
+    texts: Vec<String>,
+    share: Option<BoilerplateShare>,
     budget: &Arc<ByteBudget>,
     stop: &Stop,
 ) -> Result<(Searcher, CollectionMemory)> {

@@ -298,10 +298,15 @@ impl ComparedFiles {
         // Repeated passages cannot exceed the documents, so reserve for the whole texts.
         let repeated = if share.is_some() { &texts[..] } else { &[] };
         let may_be_boilerplate = [&handed_out[..], repeated].concat();
-        let texts = (&texts[..], &may_be_boilerplate[..]);
         let finds_passages = finds_passages && config.store_text;
-        let (memory, threads) =
-            memory::for_pairs(&app.memory, &config, texts, finds_passages, stop)?;
+        let (memory, threads) = memory::for_pairs(
+            &app.memory,
+            &config,
+            &texts,
+            &may_be_boilerplate,
+            finds_passages,
+            stop,
+        )?;
         let ignored = Boilerplate::new(&config)?.with_texts(handed_out, stop)?;
         let index = Index::in_memory(config)?;
         let mut writer =
@@ -354,7 +359,7 @@ async fn files(
     for FileDocument { document, in_file, .. } in files.take("file") {
         let Document { id, text, parts, meta, .. } = document;
         unseen.push(in_file.unseen(&text));
-        request.documents.push(AddedDocument::new(id, (text, &parts), meta, None));
+        request.documents.push(AddedDocument::new(id, text, &parts, meta, None));
     }
     Ok((request, unseen, files.room, files.not_read))
 }

@@ -190,7 +190,7 @@ impl RequestedSearch {
             Subject::Text(text) => vec![text.as_str()],
             _ => Vec::new(),
         };
-        let own = memory::for_searches(&app.memory, config, (&own, &known), &stop)?;
+        let own = memory::for_searches(&app.memory, config, &own, &known, &stop)?;
         query.memory = memory::room(&app.memory, own.as_ref());
         query.stop = stop;
         if boilerplate.is_empty() {

@@ -99,7 +99,9 @@ impl WriterLoop {
     pub fn begin(
         index: Index,
         settings: WriterSettings,
-        (published, metrics, status): (Arc<PublishedCommit>, Arc<Metrics>, Arc<Status>),
+        published: Arc<PublishedCommit>,
+        metrics: Arc<Metrics>,
+        status: Arc<Status>,
         commands: Sender<Command>,
     ) -> Result<WriterLoop> {
         let writer = index.writer(options(settings.memory_bytes))?;
@@ -327,7 +329,7 @@ impl WriterLoop {
         for received in documents {
             let is_poison = self.poisons.has(&received.signed);
             let (line, signed) = (received.line, &received.signed);
-            let size = (signed.document.text.len() as u64, signed.token_count == 0);
+            let (bytes, is_empty) = (signed.document.text.len() as u64, signed.token_count == 0);
             let mut kept = PendingChange::new(Change::Add(received), self.command);
             if is_poison {
                 self.refuse(&mut kept);
@@ -336,7 +338,7 @@ impl WriterLoop {
             let made = match self.change(kept) {
                 // A document with a taken or withdrawn id does not stop the remaining documents.
                 Err(failure) if ["id_taken", "withdrawn"].contains(&failure.code) => {
-                    take_out(response, line, size, failure)?;
+                    take_out(response, line, bytes, is_empty, failure)?;
                     None
                 }
                 made => made?,

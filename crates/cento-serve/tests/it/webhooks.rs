@@ -7,7 +7,7 @@ use std::time::Duration;
 use cento::Refusal;
 use cento_api::PartText;
 use cento_client::api::{Commit, DocumentOfParts, EventsRequest, WatchRequest};
-use cento_serve::Poster;
+use cento_serve::{Poster, WebhookBackoff};
 use serde_json::{Map, Value, json};
 
 use crate::common::{Ask, Dir, Service, created, wait_until, words};
@@ -54,7 +54,7 @@ impl Poster for Receivers {
         Ok(())
     }
 
-    fn post(&self, url: &str, _: (&str, &str), body: &[u8]) -> Result<u16, String> {
+    fn post(&self, url: &str, _: &str, _: &str, body: &[u8]) -> Result<u16, String> {
         let post: Value = serde_json::from_slice(body).unwrap();
         let events = post["events"].as_array().unwrap();
         let cursors = events.iter().map(|event| event["cursor"].as_u64().unwrap()).collect();
@@ -86,7 +86,8 @@ fn serve(dir: &Dir, receivers: &Arc<Receivers>) -> Service {
     let receivers = receivers.clone();
     Service::with(dir, |settings| {
         settings.poster = Some(receivers);
-        settings.webhook_backoff = (Duration::from_millis(1), Duration::from_millis(20));
+        settings.webhook_backoff =
+            WebhookBackoff { first: Duration::from_millis(1), longest: Duration::from_millis(20) };
     })
 }
 

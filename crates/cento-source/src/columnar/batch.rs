@@ -25,7 +25,7 @@ pub struct Batch<T: Typed> {
 
 impl<T: Typed> Batch<T> {
     /// Returns an empty batch of a column with these maximum levels.
-    pub fn new((definition_max, repetition_max): (i16, i16)) -> Batch<T> {
+    pub fn new(definition_max: i16, repetition_max: i16) -> Batch<T> {
         let (values, definitions, repetitions) = Default::default();
         Batch { values, definitions, repetitions, definition_max, repetition_max }
     }

@@ -346,7 +346,7 @@ impl Copier<'_> {
                     let ColumnReader::$variant(mut reader) = open(part)? else {
                         return Err("its type is another in the copy".into());
                     };
-                    let mut batch = Batch::new(levels);
+                    let mut batch = Batch::new(levels.0, levels.1);
                     self.copy_part(part, &mut reader, &mut batch, &mut |_, _| {}, &mut |batch| {
                         let (definitions, repetitions) = batch.levels();
                         $writer.write_batch(&batch.values, definitions, repetitions).map(|_| ())
@@ -378,7 +378,7 @@ impl Copier<'_> {
                             *value = text;
                         }
                     };
-                    let mut batch = Batch::new(levels);
+                    let mut batch = Batch::new(levels.0, levels.1);
                     self.copy_part(part, &mut reader, &mut batch, &mut replace, &mut |batch| {
                         let (definitions, repetitions) = batch.levels();
                         writer.write_batch(&batch.values, definitions, repetitions).map(|_| ())

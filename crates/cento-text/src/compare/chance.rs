@@ -85,12 +85,13 @@ impl ChanceLaws {
     }
 
     /// Returns how many of `documents` unrelated texts share as much with a given text: `score`
-    /// bits in all passages together. The text that two documents share by chance grows with both
-    /// lengths, so the score of texts longer than the fitted texts is scaled down.
+    /// bits in all passages together, where the longer text has `longer` tokens. The text that two
+    /// documents share by chance grows with both lengths, so the score of texts longer than the
+    /// fitted texts is scaled down.
     #[must_use]
-    pub fn expected_of_pair(&self, score: f64, lens: (usize, usize), documents: u64) -> f64 {
+    pub fn expected_of_pair(&self, score: f64, longer: usize, documents: u64) -> f64 {
         let Some(law) = self.of_gapped else { return documents as f64 };
-        let longer = lens.0.max(lens.1).max(1) as f64;
+        let longer = longer.max(1) as f64;
         let per_token = score / longer * (CALIBRATED_TOKENS_MAX as f64 / longer).min(1.0);
         documents as f64 * law.above(per_token)
     }

@@ -14,6 +14,7 @@ pub mod place;
 pub mod programs;
 pub mod runs;
 pub mod shares;
+mod text_pair;
 pub mod variants;
 
 use std::ops::Range;
@@ -32,6 +33,7 @@ use measure::Measure;
 use passages::tokens_in;
 pub use passages::{Passages, in_bytes};
 use runs::{Place, RunSet, Runs, hide};
+pub use text_pair::TextPair;
 
 /// Compares two texts as an index with this scheme and analyzer would compare its documents.
 ///
@@ -56,7 +58,8 @@ use runs::{Place, RunSet, Runs, hide};
 /// When a text is too large to be analyzed, or has no token, as a program of comments: such a text
 /// would seem to have nothing in common with any text.
 pub fn compare(scheme: &Scheme, analyzer: &Analyzer, a: &str, b: &str) -> Result<Comparison> {
-    compare_by(scheme, analyzer, (a, b), &[], &CompareOptions::default(), Stop::NEVER)
+    let texts = TextPair::new(a, b);
+    compare_by(scheme, analyzer, texts, &[], &CompareOptions::default(), Stop::NEVER)
 }
 
 /// The places in errors of a comparison. Callers who have names for the texts can replace them.
@@ -71,13 +74,13 @@ pub const COMPARED: [&str; 2] = ["the first text", "the second text"];
 pub fn compare_by(
     scheme: &Scheme,
     analyzer: &Analyzer,
-    (a, b): (&str, &str),
+    TextPair { a, b }: TextPair<&str>,
     measures: &[Measure],
     options: &CompareOptions,
     stop: &Stop,
 ) -> Result<Comparison> {
     let (min_passage, without) = (options.min_passage.unwrap_or(0), &options.without[..]);
-    let signed = |text| SignedText::new((scheme, analyzer), text, without, stop);
+    let signed = |text| SignedText::new(scheme, analyzer, text, without, stop);
     let (a_signed, b_signed) = (signed(a)?, signed(b)?);
     for (place, signed) in COMPARED.into_iter().zip([&a_signed, &b_signed]) {
         if signed.tokens.hashes.is_empty() {
@@ -178,7 +181,8 @@ struct SignedText {
 
 impl SignedText {
     fn new(
-        (scheme, by): (&Scheme, &Analyzer),
+        scheme: &Scheme,
+        by: &Analyzer,
         text: &str,
         without: &[CitedPart],
         stop: &Stop,

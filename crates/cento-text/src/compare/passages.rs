@@ -174,7 +174,7 @@ impl Passages {
 /// # Errors
 /// [`Error::Cancelled`](crate::Error::Cancelled) when `stop` is set.
 pub fn between(query: Side<'_>, document: Side<'_>, genre: Genre, stop: &Stop) -> Result<Passages> {
-    between_prepared((query, &Prepared::new(query, genre, stop)?), document, stop)
+    between_prepared(query, &Prepared::new(query, genre, stop)?, document, stop)
 }
 
 /// Returns the minimum length of a passage, in words of prose or tokens of programs. A shorter text
@@ -191,15 +191,15 @@ pub fn tokens_min(genre: Genre) -> usize {
 /// # Errors
 /// As [`between`].
 pub fn between_prepared(
-    (query, prepared): (Side<'_>, &Prepared),
+    query: Side<'_>,
+    prepared: &Prepared,
     document: Side<'_>,
     stop: &Stop,
 ) -> Result<Passages> {
     let genre = prepared.genre();
-    let alignment = align_prepared((query, prepared), document, stop)?;
+    let alignment = align_prepared(query, prepared, document, stop)?;
     let mut found = alignment.passages;
     if found.is_empty() {
-        let tokens = (&query.tokens.hashes[..], &document.tokens.hashes[..]);
         let breaks = [query, document].map(breaks);
         let is_in_one_part = |aligned: &AlignedPassage| {
             within(&breaks[0], &aligned.query).is_empty()
@@ -207,17 +207,23 @@ pub fn between_prepared(
         };
         let is_short = words_of_shorter(query, document, genre) < tokens_min(genre);
         if is_short {
-            found.extend(whole(tokens, &is_in_one_part, stop)?);
+            found.extend(whole(
+                &query.tokens.hashes,
+                &document.tokens.hashes,
+                &is_in_one_part,
+                stop,
+            )?);
         }
     }
-    Ok(of_texts(found, alignment.is_complete, (query, document), genre))
+    Ok(of_texts(found, alignment.is_complete, query, document, genre))
 }
 
 /// Returns the passage of a place of a document, and of the tokens of a query that are also there.
 pub fn of_place(
     matched: Vec<Range<usize>>,
     hit: Range<usize>,
-    (query, document): (Side<'_>, Side<'_>),
+    query: Side<'_>,
+    document: Side<'_>,
     genre: Genre,
 ) -> Passages {
     let ends = matched.first().zip(matched.last());
@@ -226,17 +232,18 @@ pub fn of_place(
         similarity(&query.tokens.hashes[in_query.clone()], &document.tokens.hashes[hit.clone()]);
     let found =
         AlignedPassage { similarity, matched, ..AlignedPassage::unmatched(&in_query, &hit) };
-    of_texts(vec![found], true, (query, document), genre)
+    of_texts(vec![found], true, query, document, genre)
 }
 
 /// Converts passages of two texts to bytes, and adds their places.
 fn of_texts(
     found: Vec<AlignedPassage>,
     complete: bool,
-    (query, document): (Side<'_>, Side<'_>),
+    query: Side<'_>,
+    document: Side<'_>,
     genre: Genre,
 ) -> Passages {
-    let passage = |aligned| in_texts(aligned, (query, document), genre);
+    let passage = |aligned| in_texts(aligned, query, document, genre);
     let mut found = Passages::new(found.into_iter().map(passage).collect(), complete);
     if genre == Genre::Prose {
         found = found.in_words_of(query);
@@ -262,7 +269,7 @@ pub fn words_of_shorter(query: Side<'_>, document: Side<'_>, genre: Genre) -> us
 /// As [`between`].
 pub fn repeated(query: Side<'_>, document: Side<'_>, stop: &Stop) -> Result<Passages> {
     let alignment = align::repeated(query, document, stop)?;
-    let passage = |aligned| in_texts(aligned, (query, document), Genre::Prose);
+    let passage = |aligned| in_texts(aligned, query, document, Genre::Prose);
     let found = alignment.passages.into_iter().map(passage).collect();
     Ok(Passages::new(found, alignment.is_complete).in_words_of(query))
 }
@@ -270,7 +277,8 @@ pub fn repeated(query: Side<'_>, document: Side<'_>, stop: &Stop) -> Result<Pass
 /// Returns a passage in bytes of both texts, with its tokens of the query.
 fn in_texts(
     aligned: AlignedPassage,
-    (query, document): (Side<'_>, Side<'_>),
+    query: Side<'_>,
+    document: Side<'_>,
     genre: Genre,
 ) -> (Passage, Range<u32>) {
     let in_query = bytes(query.tokens, &aligned.query);
@@ -287,7 +295,8 @@ fn in_texts(
 /// words than a passage needs. A partial match of that length would be chance, but a complete match
 /// is not. The place must satisfy `is_passage`.
 fn whole(
-    (query, document): (&[u64], &[u64]),
+    query: &[u64],
+    document: &[u64],
     is_passage: &dyn Fn(&AlignedPassage) -> bool,
     stop: &Stop,
 ) -> Result<Option<AlignedPassage>> {
@@ -453,7 +462,7 @@ mod tests {
                     expected = Some(if is_query { (own, place) } else { (place, own) });
                 }
             }
-            let found = whole((&one, &other), &|_| true, Stop::NEVER).unwrap();
+            let found = whole(&one, &other, &|_| true, Stop::NEVER).unwrap();
             prop_assert_eq!(found.map(|aligned| (aligned.query, aligned.hit)), expected);
         }
 

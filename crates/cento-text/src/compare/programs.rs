@@ -17,6 +17,7 @@
 //! number of programs that it represents, in [`PARTS`]ths.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use crate::error::Result;
 use crate::hash::mix64;
@@ -178,6 +179,15 @@ pub struct RunWeights {
 /// The weight of all runs of a program: of code, and of words.
 pub type ProgramWeight = [u64; 2];
 
+/// A program, with the weight of its runs in a collection.
+#[derive(Debug)]
+pub struct WeighedProgram {
+    /// The runs of the program.
+    pub runs: Arc<ProgramRuns>,
+    /// The weight of all of the runs.
+    pub weight: ProgramWeight,
+}
+
 impl RunWeights {
     /// Returns the weight of all runs of a program.
     pub fn of(&self, program: &ProgramRuns) -> ProgramWeight {
@@ -189,14 +199,10 @@ impl RunWeights {
         u64::from(places[run as usize & (places.len() - 1)])
     }
 
-    /// Returns how alike two programs with these weights are.
-    pub fn likeness(
-        &self,
-        a: (&ProgramRuns, ProgramWeight),
-        b: (&ProgramRuns, ProgramWeight),
-    ) -> Likeness {
+    /// Returns how alike two programs are.
+    pub fn likeness(&self, a: &WeighedProgram, b: &WeighedProgram) -> Likeness {
         let of = |kind: usize| {
-            let (mut one, mut other) = (&a.0.kinds[kind][..], &b.0.kinds[kind][..]);
+            let (mut one, mut other) = (&a.runs.kinds[kind][..], &b.runs.kinds[kind][..]);
             let mut shared = 0;
             while let ([run, rest @ ..], [next, more @ ..]) = (one, other) {
                 if run == next {
@@ -205,9 +211,9 @@ impl RunWeights {
                 (one, other) =
                     (if run <= next { rest } else { one }, if next <= run { more } else { other });
             }
-            measure(shared, a.1[kind], b.1[kind])
+            measure(shared, a.weight[kind], b.weight[kind])
         };
-        let evidence = shared_words(&a.0.own_words, &b.0.own_words) / OWN_WORDS_MIN;
+        let evidence = shared_words(&a.runs.own_words, &b.runs.own_words) / OWN_WORDS_MIN;
         Likeness { code: of(0) * evidence.min(1.0), words: of(1) }
     }
 }
@@ -241,9 +247,12 @@ mod tests {
         let mut frequencies = RunFrequencies::new(1 << 16);
         programs.iter().for_each(|program| frequencies.count(program, PARTS));
         let weights = frequencies.weights();
-        let [a, b] = [0, 1].map(|at| (&programs[at], weights.of(&programs[at])));
-        let found = weights.likeness(a, b);
-        assert_eq!(found, weights.likeness(b, a), "it is symmetric");
+        let [a, b] = [0, 1].map(|at| {
+            let runs = Arc::new(programs[at].clone());
+            WeighedProgram { weight: weights.of(&runs), runs }
+        });
+        let found = weights.likeness(&a, &b);
+        assert_eq!(found, weights.likeness(&b, &a), "it is symmetric");
         let found = found.both();
         assert!((0.0..=1.0).contains(&found), "{found}");
         found

@@ -50,12 +50,15 @@ where
     T: Send + 'static,
     W: FnMut(I) -> T + Send + 'static,
 {
-    started(ends(threads, QUEUED_PER_THREAD, room, stop), work)
+    started(threads, QUEUED_PER_THREAD, room, stop, work)
 }
 
 /// Starts the threads between a feed and its results.
 fn started<I, T, W>(
-    (feed, workers, mut results): (Feed<I>, Workers<I, T>, Results<T>),
+    threads: usize,
+    queued_per_thread: usize,
+    room: usize,
+    stop: &Stop,
     mut work: impl FnMut(&Stop) -> W,
 ) -> (Feed<I>, Results<T>)
 where
@@ -63,6 +66,7 @@ where
     T: Send + 'static,
     W: FnMut(I) -> T + Send + 'static,
 {
+    let (feed, workers, mut results) = ends(threads, queued_per_thread, room, stop);
     for _ in 0..workers.threads {
         let (mut work, worker) = (work(&results.stop), workers.worker.clone());
         results.threads.push(std::thread::spawn(move || worker.run(&mut work)));
@@ -351,7 +355,8 @@ impl<J: Iterator, T> FeedHandle<J, T> {
     pub fn start<W>(
         inputs: J,
         share: fn(&J::Item) -> usize,
-        (threads, room): (usize, usize),
+        threads: usize,
+        room: usize,
         stop: &Stop,
         work: impl FnMut(&Stop) -> W,
     ) -> FeedHandle<J, T>
@@ -360,7 +365,7 @@ impl<J: Iterator, T> FeedHandle<J, T> {
         T: Send + 'static,
         W: FnMut(J::Item) -> T + Send + 'static,
     {
-        let (feed, results) = started(ends(threads, WAITING_PER_THREAD, room, stop), work);
+        let (feed, results) = started(threads, WAITING_PER_THREAD, room, stop, work);
         FeedHandle::new(inputs, share, feed, results)
     }
 
@@ -434,8 +439,8 @@ mod tests {
             };
             let taken: Vec<(usize, bool)> = match is_fed_apart {
                 false => {
-                    let (inputs, size) = (shares.clone().into_iter(), (threads, room));
-                    FeedHandle::start(inputs, |&share| share, size, Stop::NEVER, work)
+                    let inputs = shares.clone().into_iter();
+                    FeedHandle::start(inputs, |&share| share, threads, room, Stop::NEVER, work)
                         .map(take)
                         .collect()
                 }

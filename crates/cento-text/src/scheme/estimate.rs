@@ -42,7 +42,7 @@
 
 use super::ngram::is_of_pair;
 use crate::overlap::{Overlap, least_overlap};
-use crate::scheme::{Fingerprint, distinct_keys};
+use crate::scheme::Fingerprint;
 use crate::similarity::Similarity;
 
 /// The variance that the edges of passages add to the shared part, as a share of the squared gap
@@ -86,9 +86,16 @@ pub struct Estimator {
     has_tokens: bool,
 }
 
-/// The number of tokens of a text with its signature, and the distinct keys of the signature,
-/// ascending.
-pub type Keyed<'a> = ((u32, &'a [Fingerprint]), &'a [u64]);
+/// The signature of a text, with its distinct keys.
+#[derive(Debug, Clone, Copy)]
+pub struct KeyedSignature<'a> {
+    /// The number of tokens of the text.
+    pub tokens: u32,
+    /// The fingerprints of the text.
+    pub fingerprints: &'a [Fingerprint],
+    /// The distinct keys of the fingerprints, ascending.
+    pub keys: &'a [u64],
+}
 
 /// The parts of a text that its shared fingerprints cover, and the uncovered parts between.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -403,28 +410,26 @@ impl Estimator {
         coverage
     }
 
-    /// Estimates the similarity of two texts. A text is given as the number of its tokens and its
-    /// signature from the scheme.
+    /// Estimates the similarity of two texts with this overlap.
     #[must_use]
-    pub fn compare(&self, a: (u32, &[Fingerprint]), b: (u32, &[Fingerprint])) -> Similarity {
-        let (a_keys, b_keys) = (distinct_keys(a.1), distinct_keys(b.1));
-        self.compare_keyed(Overlap::of(&a_keys, &b_keys), (a, &a_keys), (b, &b_keys))
-    }
-
-    /// Estimates the similarity of two texts with this overlap, given the distinct, ascending keys
-    /// of the signatures too.
-    pub fn compare_keyed(&self, overlap: Overlap, a: Keyed<'_>, b: Keyed<'_>) -> Similarity {
+    pub fn compare(
+        &self,
+        overlap: Overlap,
+        a: KeyedSignature<'_>,
+        b: KeyedSignature<'_>,
+    ) -> Similarity {
         if self.has_tokens {
             let runs = |keys: &[u64]| -> Vec<u64> {
                 keys.iter().copied().filter(|&key| self.is_of_run(key)).collect()
             };
-            return Similarity::exact(Overlap::of(&runs(a.1), &runs(b.1)));
+            return Similarity::exact(Overlap::of(&runs(a.keys), &runs(b.keys)));
         }
-        let coverage = |(tokens, of): (u32, &[Fingerprint]), other: &[u64]| {
-            let is_shared = |f: &Fingerprint| (f.position, other.binary_search(&f.key).is_ok());
-            self.coverage(tokens, of.iter().map(is_shared))
+        let coverage = |of: KeyedSignature<'_>, other: KeyedSignature<'_>| {
+            let is_shared =
+                |f: &Fingerprint| (f.position, other.keys.binary_search(&f.key).is_ok());
+            self.coverage(of.tokens, of.fingerprints.iter().map(is_shared))
         };
-        self.estimate(overlap, &coverage(a.0, b.1), &coverage(b.0, a.1))
+        self.estimate(overlap, &coverage(a, b), &coverage(b, a))
     }
 
     /// Estimates the similarity of two texts from their overlap and their coverages.

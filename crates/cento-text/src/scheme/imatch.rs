@@ -51,7 +51,7 @@ pub(super) const IMATCH: Family = Family {
     example: "imatch(min=2,ppm=1000,n=6)",
     kind: Kind::Sketch,
     build: SchemeBuilder::With(Table::Tokens, |spec, table| {
-        Box::new(CountedWords::new(spec, table, (u64::from(spec.get("n")), 1)))
+        Box::new(CountedWords::new(spec, table, u64::from(spec.get("n")), 1))
     }),
     #[cfg(test)]
     laws: Laws {
@@ -77,7 +77,7 @@ pub(super) const KEYWORDS: Family = Family {
     example: "keywords(min=2,ppm=1000,t=2)",
     kind: Kind::Sketch,
     build: SchemeBuilder::With(Table::Tokens, |spec, table| {
-        Box::new(CountedWords::new(spec, table, (0, spec.get("t") as usize)))
+        Box::new(CountedWords::new(spec, table, 0, spec.get("t") as usize))
     }),
     #[cfg(test)]
     laws: Laws {
@@ -104,11 +104,7 @@ struct CountedWords {
 }
 
 impl CountedWords {
-    fn new(
-        spec: &Spec,
-        table: Arc<FrequencyTable>,
-        (lexicons, times): (u64, usize),
-    ) -> CountedWords {
+    fn new(spec: &Spec, table: Arc<FrequencyTable>, lexicons: u64, times: usize) -> CountedWords {
         let [min, ppm] = ["min", "ppm"].map(|name| u64::from(spec.get(name)));
         let grams = Grams::new(1, &table.header().analyzer);
         CountedWords { min, ppm, lexicons, times, grams, table }

@@ -69,7 +69,7 @@ mod winnow;
 
 pub use cento_api::DEFAULT_SPEC;
 pub use estimate::Estimator;
-pub use estimate::Keyed;
+pub use estimate::KeyedSignature;
 pub use family::{Extent, Family, Kind, Table};
 pub use fingerprint::Fingerprint;
 pub use fingerprint::distinct_keys;

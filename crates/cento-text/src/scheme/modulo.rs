@@ -57,7 +57,7 @@ impl SchemeMethod for Modulo {
             return Ok(());
         }
         let mut chosen = Chosen::default();
-        chosen.push(self.divisor, (0, ngram::GramValues::new(hashes, self.k)), signature);
+        chosen.push(self.divisor, 0, ngram::GramValues::new(hashes, self.k), signature);
         chosen.finish(signature);
         Ok(())
     }
@@ -85,7 +85,8 @@ impl Chosen {
     fn push(
         &mut self,
         divisor: Divisor,
-        (first, values): (usize, impl Iterator<Item = u64>),
+        first: usize,
+        values: impl Iterator<Item = u64>,
         signature: &mut Vec<Fingerprint>,
     ) {
         let before = signature.len();
@@ -118,7 +119,8 @@ struct Choosing {
 
 impl Signer for Choosing {
     fn push(&mut self, hashes: &[u64], signature: &mut Vec<Fingerprint>) {
-        self.chosen.push(self.divisor, self.rolling.push(hashes), signature);
+        let (first, values) = self.rolling.push(hashes);
+        self.chosen.push(self.divisor, first, values, signature);
     }
 
     fn finish(self: Box<Self>, signature: &mut Vec<Fingerprint>) {

@@ -147,6 +147,7 @@ impl Signer for Pairing<'_> {
 mod tests {
     use super::*;
     use crate::overlap::Overlap;
+    use crate::scheme::KeyedSignature;
     use crate::similarity::Similarity;
     use crate::text::mark::marked;
     use proptest::prelude::*;
@@ -214,11 +215,16 @@ mod tests {
                 distinct(ngram::values(text, PAIR).map(|value| ngram::pair(value, 0).key))
             });
             let truth = Similarity::exact(Overlap::of(&a, &b));
-            let [a, b] = texts.each_ref().map(|text| (text.len() as u32, sign(80, text)));
-            let found = estimator.compare((a.0, &a.1), (b.0, &b.1));
-            assert_eq!(found, truth, "seed {seed}");
-            let [a_keys, b_keys] = [&a, &b].map(|text| distinct(keys(&text.1).into_iter()));
-            let counted = estimator.of_counts(Overlap::of(&a_keys, &b_keys), a.0, b.0);
+            let signatures = texts.each_ref().map(|text| sign(80, text));
+            let distinct = signatures.each_ref().map(|found| distinct(keys(found).into_iter()));
+            let overlap = Overlap::of(&distinct[0], &distinct[1]);
+            let [a, b] = [0, 1].map(|at| KeyedSignature {
+                tokens: texts[at].len() as u32,
+                fingerprints: &signatures[at],
+                keys: &distinct[at],
+            });
+            assert_eq!(estimator.compare(overlap, a, b), truth, "seed {seed}");
+            let counted = estimator.of_counts(overlap, a.tokens, b.tokens);
             if !counted.exact {
                 squares += (counted.resemblance - truth.resemblance).powi(2);
                 estimates += 1;

@@ -78,8 +78,10 @@ impl Letters {
     /// [`Error::Cancelled`](crate::Error::Cancelled) when `stop` is set.
     pub fn new(
         side: Side<'_>,
-        (is_left_out, instead): (&dyn Fn(usize) -> bool, u16),
-        (of_token_max, letters_max): (usize, usize),
+        is_left_out: &dyn Fn(usize) -> bool,
+        instead: u16,
+        of_token_max: usize,
+        letters_max: usize,
         stop: &Stop,
     ) -> Result<(Letters, bool)> {
         debug_assert!(instead < CODES_MIN, "{instead}");
@@ -160,13 +162,9 @@ mod tests {
 
     fn letters(text: &str) -> String {
         let text = AnalyzedText::new(text.to_owned(), &Analyzer::default(), Stop::NEVER).unwrap();
-        let (letters, is_complete) = Letters::new(
-            text.side(),
-            (&|_| false, 2),
-            (TOKEN_LETTERS_MAX, usize::MAX),
-            Stop::NEVER,
-        )
-        .unwrap();
+        let (letters, is_complete) =
+            Letters::new(text.side(), &|_| false, 2, TOKEN_LETTERS_MAX, usize::MAX, Stop::NEVER)
+                .unwrap();
         assert!(is_complete);
         // Every letter is in one token, and tokens follow each other.
         let count = text.tokens.hashes.len();
@@ -201,13 +199,8 @@ mod tests {
         let text =
             AnalyzedText::new("one two three".into(), &Analyzer::default(), Stop::NEVER).unwrap();
         let of = |letters_max| {
-            Letters::new(
-                text.side(),
-                (&|at| at == 1, 2),
-                (TOKEN_LETTERS_MAX, letters_max),
-                Stop::NEVER,
-            )
-            .unwrap()
+            Letters::new(text.side(), &|at| at == 1, 2, TOKEN_LETTERS_MAX, letters_max, Stop::NEVER)
+                .unwrap()
         };
         let (some, is_complete) = of(usize::MAX);
         assert_eq!(String::from_utf16(&some.codes).unwrap(), "one\u{2}three");

@@ -294,8 +294,8 @@ pub(super) fn take_out_refused(
             Some(Outcome::Unchanged) => report.unchanged -= 1,
             None => {}
         }
-        let size = (refused.bytes, refused.is_empty);
-        take_out(response, refused.line, size, Failure::poisonous(&refused.id))?;
+        let (line, failure) = (refused.line, Failure::poisonous(&refused.id));
+        take_out(response, line, refused.bytes, refused.is_empty, failure)?;
     }
     response.errors.sort_by_key(|error| error.line);
     Ok(())
@@ -307,7 +307,8 @@ pub(super) fn take_out_refused(
 pub(super) fn take_out(
     response: &mut AddResponse,
     line: Option<u64>,
-    (bytes, is_empty): (u64, bool),
+    bytes: u64,
+    is_empty: bool,
     failure: Failure,
 ) -> std::result::Result<(), Failure> {
     let report = &mut response.report;

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::chain::CoveredRanges;
 use super::copied::CopiedPassage;
-use super::{AlignedPassage, PASSAGE_TOKENS_MIN, similarity_steps};
+use super::{AlignedPassage, PASSAGE_TOKENS_MIN, TextPair, similarity_steps};
 use crate::error::Result;
 use crate::runtime::Steps;
 
@@ -68,7 +68,7 @@ pub fn copies(
 pub fn trim_ends(
     rewritten: &mut [AlignedPassage],
     parts: &[(&Range<usize>, &Range<usize>)],
-    tokens: (&[u64], &[u64]),
+    tokens: TextPair<&[u64]>,
     steps: &mut Steps<'_>,
 ) -> Result<()> {
     let around = Around::new(rewritten);
@@ -89,12 +89,10 @@ pub fn trim_ends(
         {
             let before =
                 |whole: &Range<usize>, part: &Range<usize>| part.start.saturating_sub(whole.start);
-            let cut = without_stretch((before(&whole.query, query), before(&whole.hit, hit)));
-            let shorter = (
-                whole.query.start + cut.0..whole.query.end,
-                whole.hit.start + cut.1..whole.hit.end,
-            );
-            if !whole.shorten(shorter, tokens, steps)? {
+            let cut = without_stretch(before(&whole.query, query), before(&whole.hit, hit));
+            let in_query = whole.query.start + cut.0..whole.query.end;
+            let in_hit = whole.hit.start + cut.1..whole.hit.end;
+            if !whole.shorten(in_query, in_hit, tokens, steps)? {
                 break;
             }
         }
@@ -104,12 +102,10 @@ pub fn trim_ends(
         {
             let after =
                 |whole: &Range<usize>, part: &Range<usize>| whole.end.saturating_sub(part.end);
-            let cut = without_stretch((after(&whole.query, query), after(&whole.hit, hit)));
-            let shorter = (
-                whole.query.start..whole.query.end - cut.0,
-                whole.hit.start..whole.hit.end - cut.1,
-            );
-            if !whole.shorten(shorter, tokens, steps)? {
+            let cut = without_stretch(after(&whole.query, query), after(&whole.hit, hit));
+            let in_query = whole.query.start..whole.query.end - cut.0;
+            let in_hit = whole.hit.start..whole.hit.end - cut.1;
+            if !whole.shorten(in_query, in_hit, tokens, steps)? {
                 break;
             }
         }
@@ -118,7 +114,7 @@ pub fn trim_ends(
 }
 
 /// Returns how many tokens to cut off each side, of the tokens beyond the shared part.
-fn without_stretch((of_query, of_hit): (usize, usize)) -> (usize, usize) {
+fn without_stretch(of_query: usize, of_hit: usize) -> (usize, usize) {
     let (shorter, longer) = (of_query.min(of_hit), of_query.max(of_hit));
     // The side without its own stretch has fewer tokens there than a passage. Those may be words
     // with wrong letters, so the same number of tokens remains on both sides.
@@ -203,8 +199,9 @@ impl AlignedPassage {
     /// Returns `false` if comparing the sides takes too many steps.
     fn shorten(
         &mut self,
-        (query, hit): (Range<usize>, Range<usize>),
-        tokens: (&[u64], &[u64]),
+        query: Range<usize>,
+        hit: Range<usize>,
+        tokens: TextPair<&[u64]>,
         steps: &mut Steps<'_>,
     ) -> Result<bool> {
         if query == self.query && hit == self.hit {
@@ -212,7 +209,7 @@ impl AlignedPassage {
         }
         let is_taken = steps.take(similarity_steps(&query, &hit))?;
         if is_taken {
-            let shorter = AlignedPassage::of((query, hit), tokens);
+            let shorter = AlignedPassage::of(query, hit, tokens);
             if shorter.common() >= TRIMMED_SHARE * self.common() {
                 *self = shorter;
             }

@@ -11,7 +11,7 @@ use super::summarized::{self, FirstLook, Open};
 use super::sums::Bags;
 use super::vocabulary::{OtherText, Vocabulary};
 use super::{
-    AlignedPassage, COPIED_TOKENS_MIN, Prepared, Side, rewritten, sentences, similarity_steps,
+    AlignedPassage, COPIED_TOKENS_MIN, Prepared, TextPair, rewritten, sentences, similarity_steps,
 };
 use crate::error::Result;
 use crate::runtime::Steps;
@@ -22,20 +22,19 @@ use crate::runtime::Steps;
 /// whatever order, and all numbers count as one word. A copied table is found as a copied passage.
 fn judged(
     candidates: Vec<Candidate>,
-    (query, document): (Side<'_>, Side<'_>),
+    pair: OrderedPair<'_>,
     steps: &mut Steps<'_>,
 ) -> Result<Vec<AlignedPassage>> {
     steps.begin_stage();
-    let (q, d) = (&query.tokens.hashes[..], &document.tokens.hashes[..]);
     let mut passages = Vec::new();
     for Candidate { query: in_query, hit: in_hit, similarity_min } in candidates {
         if !steps.take(similarity_steps(&in_query, &in_hit))? {
             break;
         }
-        let passage = AlignedPassage::of((in_query, in_hit), (q, d));
+        let passage = AlignedPassage::of(in_query, in_hit, pair.tokens());
         if passage.similarity >= similarity_min
-            && !query.has_few_words(&passage.query)
-            && !document.has_few_words(&passage.hit)
+            && !pair.query.has_few_words(&passage.query)
+            && !pair.document.has_few_words(&passage.hit)
         {
             passages.push(passage);
         }
@@ -99,24 +98,24 @@ impl Candidates {
         [open, open_in_hit]: [Vec<bool>; 2],
         steps: &mut Steps<'_>,
     ) -> Result<Candidates> {
-        let (OrderedPair { query, document, .. }, (q, d)) = (pair, pair.tokens());
         steps.begin_stage();
+        let TextPair { a: q, b: d } = pair.tokens();
         let seeds_max = seeds_max(q.len().min(d.len()));
         let seeds = seeds(texts, [&open, &open_in_hit], seeds_max, steps)?;
         let mut bags = Bags::new(texts);
         steps.begin_stage();
-        let rewritten = rewritten::passages((query, document), &mut bags, seeds, steps)?;
-        let rewritten = judged(rewritten, (query, document), steps)?;
+        let rewritten = rewritten::passages(pair, &mut bags, seeds, steps)?;
+        let rewritten = judged(rewritten, pair, steps)?;
         let open = [
             &Open::new(texts.q(), open, &rewritten, |passage| &passage.query),
             &Open::new(texts.d(), open_in_hit, &rewritten, |passage| &passage.hit),
         ];
         steps.begin_stage();
-        let summarized = summarized::passages((query, document), texts, open, steps)?
+        let summarized = summarized::passages(pair, texts, open, steps)?
             .into_iter()
             .map(|(query, hit)| Candidate { query, hit, similarity_min: 0.0 })
             .collect();
-        let summarized = judged(summarized, (query, document), steps)?;
+        let summarized = judged(summarized, pair, steps)?;
         Ok(Candidates { rewritten, summarized })
     }
 }

@@ -104,7 +104,7 @@ impl MatchChains {
         parts.reverse();
         let mut ends = (0, 0);
         for part in &mut parts {
-            let before = new_from(ends, part);
+            let before = new_from(ends.0, ends.1, part);
             (part.query, part.hit) = (part.query + before, part.hit + before);
             part.len -= before;
             ends = (part.query + part.len, part.hit + part.len);
@@ -114,7 +114,7 @@ impl MatchChains {
 }
 
 /// Returns how much of a match overlaps the end of a chain, in either text.
-fn new_from((query, hit): (usize, usize), found: &Match) -> usize {
+fn new_from(query: usize, hit: usize, found: &Match) -> usize {
     query.saturating_sub(found.query).max(hit.saturating_sub(found.hit))
 }
 
@@ -152,7 +152,7 @@ impl OpenChain {
     fn continued_by(&self, found: &Match, gap_max: usize) -> Option<Continuation> {
         let Chain { query, hit, matched, .. } = &self.chain;
         // A match may overlap the end of the chain, so only its new part counts.
-        let before = new_from((query.end, hit.end), found);
+        let before = new_from(query.end, hit.end, found);
         if found.hit < hit.start || before >= found.len {
             return None;
         }
@@ -321,7 +321,7 @@ impl Chain {
 
     /// Appends a match that follows the matches of the chain.
     fn add(&mut self, found: &Match, number: u32) {
-        self.matched += found.len - new_from((self.query.end, self.hit.end), found);
+        self.matched += found.len - new_from(self.query.end, self.hit.end, found);
         self.query.end = self.query.end.max(found.query + found.len);
         self.hit.end = self.hit.end.max(found.hit + found.len);
         self.last = number;

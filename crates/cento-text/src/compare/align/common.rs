@@ -26,7 +26,8 @@ pub fn similarity_steps(query: &Range<usize>, hit: &Range<usize>) -> u64 {
 /// has it. With the sides exchanged, the function finds the common tokens of the document.
 pub fn words_of_both(
     copied: &CoveredRanges,
-    (query, place): (&[u64], &Range<usize>),
+    query: &[u64],
+    place: &Range<usize>,
     other: &[u64],
 ) -> Vec<Range<usize>> {
     let mut left = counts(other);
@@ -143,7 +144,7 @@ mod tests {
             let common: usize = (0..6).map(|token| times(&a, token).min(times(&b, token))).sum();
             let expected = 2.0 * common as f64 / (a.len() + b.len()) as f64;
             prop_assert_eq!(similarity(&a, &b), expected);
-            let matched = words_of_both(&CoveredRanges::default(), (&a, &(0..a.len())), &b);
+            let matched = words_of_both(&CoveredRanges::default(), &a, &(0..a.len()), &b);
             prop_assert_eq!(matched.iter().map(Range::len).sum::<usize>(), common);
             prop_assert!(matched.windows(2).all(|two| two[0].end < two[1].start));
         }
@@ -157,7 +158,7 @@ mod tests {
             let mut copied = CoveredRanges::default();
             let at_copied = (0..a.len()).filter(|&at| is_copied[at]);
             at_copied.for_each(|at| copied.insert(at..at + 1));
-            let matched = words_of_both(&copied, (&a, &(0..a.len())), &b);
+            let matched = words_of_both(&copied, &a, &(0..a.len()), &b);
             let matched: Vec<usize> = matched.into_iter().flatten().collect();
             for token in 0..6 {
                 let places = || (0..a.len()).filter(|&at| a[at] == token);

@@ -6,7 +6,7 @@ use super::chain::{
     Chain, CoveredRanges, Match, TOKEN_SCORE, chaining_bytes, chains_where, distinct,
 };
 use super::equal_runs::{GROWTH, KnownSeeds, Limits, Seeds, matches};
-use super::{LOOKUP_STEPS, PASSAGE_TOKENS_MIN};
+use super::{LOOKUP_STEPS, PASSAGE_TOKENS_MIN, TextPair};
 use crate::error::Result;
 use crate::runtime::{Steps, Stop};
 
@@ -68,7 +68,7 @@ pub fn seeds(query: &[u64], stop: &Stop) -> Result<Seeds> {
 /// # Errors
 /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
 pub fn passages(
-    tokens: (&[u64], &[u64]),
+    tokens: TextPair<&[u64]>,
     known: KnownSeeds<'_>,
     steps: &mut Steps<'_>,
 ) -> Result<Vec<CopiedPassage>> {
@@ -110,39 +110,36 @@ pub fn without_phrases(
 
 /// Finds the runs of equal tokens that copied passages consist of.
 fn runs(
-    tokens: (&[u64], &[u64]),
+    tokens: TextPair<&[u64]>,
     known: KnownSeeds<'_>,
     steps: &mut Steps<'_>,
 ) -> Result<Vec<Match>> {
     // The limit is the same whichever text is the query.
-    let runs_max = runs_max(tokens.0.len().min(tokens.1.len()));
+    let runs_max = runs_max(tokens.a.len().min(tokens.b.len()));
     let limits = Limits { runs_max, occurrences_max: SEED_OCCURRENCES_MAX, places_max: 1 };
     matches::<SEED_TOKENS>(tokens, known, limits, steps)
 }
 
 /// Returns the passages that a text repeats further on, adjacent or not, the longest first.
-/// `document` has the tokens of `query`, except hidden tokens.
+/// The
+/// second tokens are the first, except hidden tokens.
 ///
 /// # Errors
 /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
-pub fn repeated(
-    query: &[u64],
-    document: &[u64],
-    steps: &mut Steps<'_>,
-) -> Result<Vec<CopiedPassage>> {
-    let seeds = seeds(query, steps.stop())?;
-    let mut matches = runs((query, document), KnownSeeds::OfQuery(&seeds), steps)?;
+pub fn repeated(tokens: TextPair<&[u64]>, steps: &mut Steps<'_>) -> Result<Vec<CopiedPassage>> {
+    let seeds = seeds(tokens.a, steps.stop())?;
+    let mut matches = runs(tokens, KnownSeeds::OfQuery(&seeds), steps)?;
     // Drop the match of the text with itself, and the second of the two matches of each pair of
     // places.
     matches.retain(|found| found.query < found.hit);
     let is_apart = |chain: &Chain| chain.query.end <= chain.hit.start;
-    of_matches(&matches, (query, document), &is_apart, steps)
+    of_matches(&matches, tokens, &is_apart, steps)
 }
 
 /// Chains runs of equal tokens and returns the chains that `is_wanted` accepts as passages.
 fn of_matches(
     matches: &[Match],
-    (query, document): (&[u64], &[u64]),
+    TextPair { a: query, b: document }: TextPair<&[u64]>,
     is_wanted: &dyn Fn(&Chain) -> bool,
     steps: &mut Steps<'_>,
 ) -> Result<Vec<CopiedPassage>> {
@@ -279,7 +276,7 @@ mod tests {
     fn passages(query: &[u64], document: &[u64]) -> Vec<CopiedPassage> {
         let steps = &mut Steps::unbounded(Stop::NEVER);
         let seeds = seeds(query);
-        super::passages((query, document), KnownSeeds::OfQuery(&seeds), steps).unwrap()
+        super::passages(TextPair::new(query, document), KnownSeeds::OfQuery(&seeds), steps).unwrap()
     }
 
     fn whole(query: Range<usize>, hit: Range<usize>) -> [CopiedPassage; 1] {
@@ -387,7 +384,7 @@ mod tests {
             let mut steps = Steps::unbounded(Stop::NEVER);
             let seeds = seeds(&text);
             let known = KnownSeeds::OfQuery(&seeds);
-            let found = super::passages((&text, &text), known, &mut steps).unwrap();
+            let found = super::passages(TextPair::new(&text, &text), known, &mut steps).unwrap();
             assert_eq!(found.len(), 1);
             assert!(steps.taken() <= 64 * len, "{} steps for {len} tokens", steps.taken());
         }
@@ -406,7 +403,7 @@ mod tests {
             [KnownSeeds::OfQuery(&seeds_of_longer), KnownSeeds::OfDocument(&seeds_of_shorter)]
         {
             let mut steps = Steps::unbounded(Stop::NEVER);
-            let tokens = (&longer[..], &shorter[..]);
+            let tokens = TextPair::new(&longer[..], &shorter[..]);
             let found = matches::<SEED_TOKENS>(
                 tokens,
                 known,
@@ -424,7 +421,7 @@ mod tests {
     fn a_passage_that_a_text_has_again_is_found_at_both_places() {
         let repeated = |text: &[u64]| {
             let steps = &mut Steps::unbounded(Stop::NEVER);
-            let found = repeated(text, text, steps).unwrap();
+            let found = repeated(TextPair::new(text, text), steps).unwrap();
             found.into_iter().map(|found| (found.query, found.hit)).collect::<Vec<_>>()
         };
         let passage: Vec<u64> = (0..30).collect();

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use super::chain::Match;
 use super::common::table;
 use super::hash_filter::HashFilter;
-use super::{COMPARED_A_STEP, LOOKUP_STEPS, LOOKUPS_AT_ONCE, NONE};
+use super::{COMPARED_A_STEP, LOOKUP_STEPS, LOOKUPS_AT_ONCE, NONE, TextPair};
 use crate::error::Result;
 use crate::hash::{BuildKeyHasher, mix64};
 use crate::runtime::{Steps, Stop};
@@ -98,7 +98,7 @@ impl Seeds {
 /// # Errors
 /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
 pub fn matches<const LEN: usize>(
-    (query, document): (&[u64], &[u64]),
+    TextPair { a: query, b: document }: TextPair<&[u64]>,
     known: KnownSeeds<'_>,
     limits: Limits,
     steps: &mut Steps<'_>,
@@ -192,7 +192,7 @@ impl EqualRuns<'_> {
                 // A text that repeats itself has only frequent seeds. Where nothing else is found,
                 // a few places suffice, and take no more time than the runs are long.
                 if at >= self.end
-                    && !self.extend_at_some(at, place, (&places.next, places_max), steps)?
+                    && !self.extend_at_some(at, place, &places.next, places_max, steps)?
                 {
                     break;
                 }
@@ -216,7 +216,8 @@ impl EqualRuns<'_> {
         &mut self,
         at: usize,
         mut hit: u32,
-        (next, places_max): (&[u32], usize),
+        next: &[u32],
+        places_max: usize,
         steps: &mut Steps<'_>,
     ) -> Result<bool> {
         for _ in 0..places_max {
@@ -354,13 +355,13 @@ mod tests {
         runs_max: usize,
         steps: &mut Steps<'_>,
     ) -> Result<Vec<Match>> {
+        let tokens = TextPair::new(query, document);
         let limits = Limits { runs_max, occurrences_max: OCCURRENCES_MAX, places_max: 1 };
-        let found =
-            super::matches::<LEN>((query, document), KnownSeeds::OfQuery(of_query), limits, steps)?;
+        let found = super::matches::<LEN>(tokens, KnownSeeds::OfQuery(of_query), limits, steps)?;
         let of_document = seeds(document);
         let known = KnownSeeds::OfDocument(&of_document);
         let others = &mut Steps::unbounded(Stop::NEVER);
-        assert_eq!(super::matches::<LEN>((query, document), known, limits, others)?, found);
+        assert_eq!(super::matches::<LEN>(tokens, known, limits, others)?, found);
         Ok(found)
     }
 

@@ -263,7 +263,7 @@ fn pairs_of_alike_sentences_end_at_the_sentence_that_reaches_the_bound() {
 /// Aligns two texts within a number of steps.
 fn aligned([a, b]: &[HostileText; 2], steps: &mut Steps<'_>) -> Result<Alignment> {
     let prepared = Prepared::new(a.side(), Genre::Prose, steps.stop())?;
-    align_within((a.side(), &prepared), b.side(), steps)
+    align_within(a.side(), &prepared, b.side(), steps)
 }
 
 fn steps_of(texts: &[HostileText; 2]) -> (u64, Alignment) {

@@ -61,9 +61,12 @@ impl WordStarts {
 /// Makes a passage of an alignment of joined or cut words. The similarity is the share of equal
 /// letters. A word is matched if at least half of its letters are in the other text.
 pub fn joined(
-    (pairs, score): (&[Pair], u32),
-    (query, in_query): (&LetteredText<'_>, Range<usize>),
-    (document, hit): (&LetteredText<'_>, Range<usize>),
+    pairs: &[Pair],
+    score: u32,
+    query: &LetteredText<'_>,
+    in_query: Range<usize>,
+    document: &LetteredText<'_>,
+    hit: Range<usize>,
 ) -> Option<AlignedPassage> {
     // Ideographs, kana and syllables have codes from here on.
     let is_ideograph = |pair: &&Pair| query.letters.codes[pair.0 as usize] >= 0x2e80;

@@ -62,7 +62,7 @@ impl LetterRuns {
 
     /// Fills `places` with the places of a run in the query, the last place first, or leaves it
     /// empty if there are too many. Returns the number of places compared.
-    pub fn places(&self, query: &[u16], (run, hash): (&[u16], u64), places: &mut Vec<u32>) -> u64 {
+    pub fn places(&self, query: &[u16], run: &[u16], hash: u64, places: &mut Vec<u32>) -> u64 {
         self.places.find(hash, |at| query[at..].starts_with(run), places)
     }
 }
@@ -129,7 +129,7 @@ mod tests {
                 let of_query = query.windows(runs.len()).enumerate();
                 let same = of_query.filter(|(_, other)| *other == run).map(|(at, _)| at as u32);
                 let same: Vec<u32> = same.collect();
-                runs.places(&query, (run, hash), &mut places);
+                runs.places(&query, run, hash, &mut places);
                 places.reverse();
                 // With more places, only some or no places are found.
                 if same.len() <= 2 {

@@ -13,7 +13,7 @@
 
 use std::ops::Range;
 
-use super::COMPARED_A_STEP;
+use super::{COMPARED_A_STEP, TextPair};
 use crate::error::Result;
 use crate::runtime::Steps;
 
@@ -78,13 +78,14 @@ impl Aligner {
     /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
     pub fn around(
         &mut self,
-        (query, document): (&[u16], &[u16]),
+        TextPair { a: query, b: document }: TextPair<&[u16]>,
         start: Pair,
         pairs: &mut Vec<Pair>,
         steps: &mut Steps<'_>,
     ) -> Result<Option<u32>> {
         let (i, j) = (start.0 as usize, start.1 as usize);
-        let (before, after) = ((&query[..i], &document[..j]), (&query[i..], &document[j..]));
+        let before = TextPair::new(&query[..i], &document[..j]);
+        let after = TextPair::new(&query[i..], &document[j..]);
         pairs.clear();
         let Some(on) = self.extend::<false, false>(after, DROP / 3, steps)? else {
             return Ok(None);
@@ -101,7 +102,7 @@ impl Aligner {
                 pairs.push((a as u32, b as u32));
             }
         };
-        self.trace(back.letters, |a, b| push(i - 1 - a, j - 1 - b));
+        self.trace(back, |a, b| push(i - 1 - a, j - 1 - b));
         let first = pairs.len();
         let Some(on) = self.extend::<false, true>(after, DROP, steps)? else { return Ok(None) };
         let mut push = |a: usize, b: usize| {
@@ -109,7 +110,7 @@ impl Aligner {
                 pairs.push((a as u32, b as u32));
             }
         };
-        self.trace(on.letters, |a, b| push(i + a, j + b));
+        self.trace(on, |a, b| push(i + a, j + b));
         pairs[first..].reverse();
         Ok(Some((back.score + on.score) as u32))
     }
@@ -119,11 +120,11 @@ impl Aligner {
     /// recorded only if `TRACED`.
     fn extend<const BACK: bool, const TRACED: bool>(
         &mut self,
-        (query, document): (&[u16], &[u16]),
+        sides: TextPair<&[u16]>,
         drop: i16,
         steps: &mut Steps<'_>,
     ) -> Result<Option<Extension>> {
-        let ends = LetterEnds { query: query.len().min(ROWS_MAX), document: document.len() };
+        let ends = LetterEnds { query: sides.a.len().min(ROWS_MAX), document: sides.b.len() };
         self.begin(ends.query);
         let (mut best, mut letters) = (0, (0, 0));
         let (mut kept, mut before) = (0..1, 0..0);
@@ -135,7 +136,7 @@ impl Aligner {
             if !steps.take((cells.len() / COMPARED_A_STEP) as u64 + 1)? {
                 return Ok(None);
             }
-            self.read::<BACK>(sum, (query, document), &ends);
+            self.read::<BACK>(sum, sides, &ends);
             let most = self.compute::<TRACED>(sum, cells.clone(), best - drop);
             let scores = &self.scores[0][cells.start + 1..=cells.end];
             if most > best && !TRACED {
@@ -179,7 +180,7 @@ impl Aligner {
     fn read<const BACK: bool>(
         &mut self,
         sum: usize,
-        (query, document): (&[u16], &[u16]),
+        TextPair { a: query, b: document }: TextPair<&[u16]>,
         ends: &LetterEnds,
     ) {
         let count = |read: usize, end: usize| {
@@ -242,7 +243,8 @@ impl Aligner {
     }
 
     /// Passes the pairs of an extension to `pair`, the last first.
-    fn trace(&self, (mut i, mut j): (usize, usize), mut pair: impl FnMut(usize, usize)) {
+    fn trace(&self, extension: Extension, mut pair: impl FnMut(usize, usize)) {
+        let (mut i, mut j) = extension.letters;
         while (i, j) != (0, 0) {
             let Antidiagonal { first, at } = self.antidiagonals[i + j];
             match self.moves[at + i - first] {
@@ -323,7 +325,8 @@ mod tests {
     fn around(q: &[u16], d: &[u16], start: Pair) -> (u32, Vec<Pair>) {
         let mut pairs = vec![(7, 7)];
         let steps = &mut Steps::unbounded(Stop::NEVER);
-        let score = Aligner::default().around((q, d), start, &mut pairs, steps).unwrap();
+        let score =
+            Aligner::default().around(TextPair::new(q, d), start, &mut pairs, steps).unwrap();
         (score.unwrap(), pairs)
     }
 
@@ -338,15 +341,16 @@ mod tests {
         ) {
             let steps = &mut Steps::unbounded(Stop::NEVER);
             let mut aligner = Aligner::default();
+            let sides = TextPair::new(&a[..], &b[..]);
             let drop = (a.len() + b.len()) as i16;
-            let on = aligner.extend::<false, true>((&a, &b), drop, steps).unwrap().unwrap();
+            let on = aligner.extend::<false, true>(sides, drop, steps).unwrap().unwrap();
             prop_assert_eq!(on.score, naive(&a, &b));
-            let trial = aligner.extend::<false, false>((&a, &b), drop, steps).unwrap().unwrap();
+            let trial = aligner.extend::<false, false>(sides, drop, steps).unwrap().unwrap();
             prop_assert_eq!(trial.score, on.score);
-            let back = aligner.extend::<true, true>((&a, &b), drop, steps).unwrap().unwrap();
+            let back = aligner.extend::<true, true>(sides, drop, steps).unwrap().unwrap();
             prop_assert_eq!(back.score, naive(&reversed(&a), &reversed(&b)));
             // A smaller drop may find less, but never more.
-            let less = aligner.extend::<false, true>((&a, &b), 2, steps).unwrap().unwrap();
+            let less = aligner.extend::<false, true>(sides, 2, steps).unwrap().unwrap();
             prop_assert!(less.score <= on.score);
         }
 
@@ -387,7 +391,9 @@ mod tests {
         let d: Vec<u16> = (2000..3000).collect();
         let steps = &mut Steps::unbounded(Stop::NEVER);
         let mut pairs = Vec::new();
-        let found = Aligner::default().around((&q, &d), (500, 500), &mut pairs, steps).unwrap();
+        let found = Aligner::default()
+            .around(TextPair::new(&q, &d), (500, 500), &mut pairs, steps)
+            .unwrap();
         assert_eq!((found, pairs.len()), (Some(0), 0));
         assert!(steps.taken() < 1000, "{}", steps.taken());
     }
@@ -397,7 +403,7 @@ mod tests {
         let text: Vec<u16> = (0..100_000).map(|at| at as u16).collect();
         let mut pairs = Vec::new();
         let mut steps = Steps::new(10_000, Stop::NEVER);
-        let sides = (&text[..], &text[..]);
+        let sides = TextPair::new(&text[..], &text[..]);
         let found = Aligner::default().around(sides, (0, 0), &mut pairs, &mut steps).unwrap();
         assert_eq!((found, steps.is_complete()), (None, false));
         let flag = After::looks(1);

@@ -69,6 +69,7 @@ mod vocabulary;
 use std::cell::OnceCell;
 use std::ops::Range;
 
+use super::TextPair;
 use super::runs::trimmed;
 use crate::error::Result;
 use crate::runtime::{Steps, Stop};
@@ -255,7 +256,7 @@ impl Prepared {
 /// # Errors
 /// [`Error::Cancelled`](crate::Error::Cancelled) soon after it is stopped.
 pub fn align(query: Side<'_>, document: Side<'_>, genre: Genre, stop: &Stop) -> Result<Alignment> {
-    align_prepared((query, &Prepared::new(query, genre, stop)?), document, stop)
+    align_prepared(query, &Prepared::new(query, genre, stop)?, document, stop)
 }
 
 /// Aligns like [`align`], for a prepared query. `Prepared` must come from the same text.
@@ -263,13 +264,14 @@ pub fn align(query: Side<'_>, document: Side<'_>, genre: Genre, stop: &Stop) -> 
 /// # Errors
 /// As [`align`].
 pub(crate) fn align_prepared(
-    query: (Side<'_>, &Prepared),
+    query: Side<'_>,
+    prepared: &Prepared,
     document: Side<'_>,
     stop: &Stop,
 ) -> Result<Alignment> {
-    let tokens = (query.0.tokens.hashes.len() + document.tokens.hashes.len()) as u64;
+    let tokens = (query.tokens.hashes.len() + document.tokens.hashes.len()) as u64;
     let mut steps = Steps::new(STAGE_STEPS_MAX + 8 * LOOKUP_STEPS * tokens, stop);
-    align_within(query, document, &mut steps)
+    align_within(query, prepared, document, &mut steps)
 }
 
 /// Returns the copied passages that a text repeats further on, in the order of the text. `document`
@@ -279,12 +281,12 @@ pub(crate) fn align_prepared(
 /// # Errors
 /// [`Error::Cancelled`](crate::Error::Cancelled) soon after it is stopped.
 pub fn repeated(query: Side<'_>, document: Side<'_>, stop: &Stop) -> Result<Alignment> {
-    let (q, d) = (&query.tokens.hashes[..], &document.tokens.hashes[..]);
-    let mut steps = Steps::new(STAGE_STEPS_MAX + 8 * LOOKUP_STEPS * q.len() as u64, stop);
+    let tokens = TextPair::new(&query.tokens.hashes[..], &document.tokens.hashes[..]);
+    let mut steps = Steps::new(STAGE_STEPS_MAX + 8 * LOOKUP_STEPS * tokens.a.len() as u64, stop);
     steps.begin_stage();
-    let found = copied::repeated(q, d, &mut steps)?;
+    let found = copied::repeated(tokens, &mut steps)?;
     let passage = |CopiedPassage { query, hit, matched, matched_in_hit, .. }: CopiedPassage| {
-        AlignedPassage { matched, matched_in_hit, ..AlignedPassage::of((query, hit), (q, d)) }
+        AlignedPassage { matched, matched_in_hit, ..AlignedPassage::of(query, hit, tokens) }
     };
     let mut passages: Vec<AlignedPassage> = found.into_iter().map(passage).collect();
     passages.sort_by_key(|passage| (passage.query.start, passage.hit.start));
@@ -293,7 +295,8 @@ pub fn repeated(query: Side<'_>, document: Side<'_>, stop: &Stop) -> Result<Alig
 
 /// Aligns a prepared query within the given bounds.
 fn align_within(
-    (query, prepared): (Side<'_>, &Prepared),
+    query: Side<'_>,
+    prepared: &Prepared,
     document: Side<'_>,
     steps: &mut Steps<'_>,
 ) -> Result<Alignment> {
@@ -330,8 +333,8 @@ fn of_prose(
     prepared: &Prepared,
     steps: &mut Steps<'_>,
 ) -> Result<Vec<AlignedPassage>> {
-    let (OrderedPair { query, document, .. }, (q, d)) = (pair, pair.tokens());
-    let mut copied = copied::passages((q, d), prepared.seeds_in(pair), steps)?;
+    let (OrderedPair { query, document, .. }, tokens) = (pair, pair.tokens());
+    let mut copied = copied::passages(tokens, prepared.seeds_in(pair), steps)?;
     copied.retain(|copied| {
         has_words_enough(query, &copied.matched) && few_words::is_evident(copied, query, document)
     });
@@ -339,7 +342,7 @@ fn of_prose(
     let candidates = Candidates::new(pair, prepared, &copied, steps)?;
     steps.begin_stage();
     let noisy = noisy::passages(pair, &prepared.noise, &copied, steps)?;
-    let mut passages = chosen((copied, noisy), candidates, pair, steps)?;
+    let mut passages = chosen(copied, noisy, candidates, pair, steps)?;
     passages.retain(|passage| {
         has_words_enough(query, std::slice::from_ref(&passage.query))
             && has_words_enough(document, std::slice::from_ref(&passage.hit))
@@ -348,9 +351,9 @@ fn of_prose(
     let [of_query, of_document] = [query, document].map(breaks);
     let breaks = [&of_query[..], &of_document];
     let again = |in_query, in_hit, steps: &mut Steps<'_>| {
-        parted::aligned_again(pair, (in_query, in_hit), steps)
+        parted::aligned_again(pair, in_query, in_hit, steps)
     };
-    parted::divided(passages, breaks, q.len() + d.len(), &again, steps)
+    parted::divided(passages, breaks, tokens.a.len() + tokens.b.len(), &again, steps)
 }
 
 /// Returns whether these tokens have as many words as a passage needs. Fewer tokens than a passage
@@ -363,20 +366,22 @@ fn has_words_enough(side: Side<'_>, places: &[Range<usize>]) -> bool {
 
 /// Chooses among the passages of all finders, by the precedence in the head of this module.
 fn chosen(
-    (copied, mut noisy): (Vec<CopiedPassage>, Vec<AlignedPassage>),
+    copied: Vec<CopiedPassage>,
+    mut noisy: Vec<AlignedPassage>,
     candidates: Candidates,
     pair: OrderedPair<'_>,
     steps: &mut Steps<'_>,
 ) -> Result<Vec<AlignedPassage>> {
-    let (q, d) = pair.tokens();
-    let aligned = |query, hit| AlignedPassage::of((query, hit), (q, d));
+    let tokens = pair.tokens();
+    let TextPair { a: q, b: d } = tokens;
+    let aligned = |query, hit| AlignedPassage::of(query, hit, tokens);
     let Candidates { mut rewritten, summarized: summaries } = candidates;
     steps.begin_stage();
     let mut is_copy = copies(&rewritten, &copied, steps)?.into_iter();
     rewritten.retain(|_| is_copy.next() != Some(true));
     let places = copied.iter().map(|one| (&one.query, &one.hit));
     let places: Vec<_> = places.chain(noisy.iter().map(|one| (&one.query, &one.hit))).collect();
-    trim_ends(&mut rewritten, &places, (q, d), steps)?;
+    trim_ends(&mut rewritten, &places, tokens, steps)?;
     let (rewritten, inside) = Around::new(&summaries).parted(rewritten, steps)?;
     for at in 0..noisy.len() {
         let passage = &mut noisy[at];
@@ -438,8 +443,8 @@ fn chosen(
                 continue;
             };
             let (in_q, in_d) = (&q[passage.query.clone()], &d[passage.hit.clone()]);
-            passage.matched = words_of_both(&copied, (q, &passage.query), in_d);
-            passage.matched_in_hit = words_of_both(&copied_in_hit, (d, &passage.hit), in_q);
+            passage.matched = words_of_both(&copied, q, &passage.query, in_d);
+            passage.matched_in_hit = words_of_both(&copied_in_hit, d, &passage.hit, in_q);
         }
         // A pair of places without a word in common is not a passage.
         if !passage.matched.is_empty() {
@@ -452,7 +457,7 @@ fn chosen(
 /// Removes hidden tokens, which may be whole sentences, from the ends of a passage. Returns whether
 /// there were any.
 fn trim(passage: &mut AlignedPassage, pair: OrderedPair<'_>) -> bool {
-    let ((q, d), [of_query, of_document]) = (pair.tokens(), pair.places());
+    let (TextPair { a: q, b: d }, [of_query, of_document]) = (pair.tokens(), pair.places());
     let (in_query, in_hit) =
         (trimmed(passage.query.clone(), q, of_query), trimmed(passage.hit.clone(), d, of_document));
     let is_shorter = in_query != passage.query || in_hit != passage.hit;
@@ -503,8 +508,8 @@ impl AlignedPassage {
     }
 
     /// Makes a passage of two places and measures their similarity. `matched` stays empty.
-    fn of((query, hit): (Range<usize>, Range<usize>), (q, d): (&[u64], &[u64])) -> AlignedPassage {
-        let similarity = similarity(&q[query.clone()], &d[hit.clone()]);
+    fn of(query: Range<usize>, hit: Range<usize>, tokens: TextPair<&[u64]>) -> AlignedPassage {
+        let similarity = similarity(&tokens.a[query.clone()], &tokens.b[hit.clone()]);
         AlignedPassage { similarity, ..AlignedPassage::unmatched(&query, &hit) }
     }
 

@@ -98,7 +98,7 @@ impl Words {
                 if !steps.take((i - a) as u64 * 8 * LOOKUP_STEPS)? {
                     return Ok(noisy);
                 }
-                let stretch = are_near((query, a + 1..i), (document, b + 1..j));
+                let stretch = are_near(query, a + 1..i, document, b + 1..j);
                 let Some(are_near) = stretch else { continue };
                 stretches = (stretches << 1 | u32::from(are_near)) & ((2 << STRETCHES_MIN) - 1);
                 if stretches.count_ones() >= STRETCHES_MIN {
@@ -132,13 +132,18 @@ impl RecentWords {
 
 /// Returns whether at least half of the differing words in two equally long places are nearly
 /// equal, or `None` if no word differs.
-fn are_near(one: (Side<'_>, Range<usize>), other: (Side<'_>, Range<usize>)) -> Option<bool> {
+fn are_near(
+    query: Side<'_>,
+    in_query: Range<usize>,
+    document: Side<'_>,
+    in_document: Range<usize>,
+) -> Option<bool> {
     let (mut differ, mut near) = (0, 0);
-    for (a, b) in one.1.zip(other.1) {
-        if one.0.tokens.hashes[a] == other.0.tokens.hashes[b] {
+    for (a, b) in in_query.zip(in_document) {
+        if query.tokens.hashes[a] == document.tokens.hashes[b] {
             continue;
         }
-        let (a, b) = (NoisyWord::of(one.0, a), NoisyWord::of(other.0, b));
+        let (a, b) = (NoisyWord::of(query, a), NoisyWord::of(document, b));
         let (shorter, longer) = (a.letters.min(b.letters), a.letters.max(b.letters));
         if a.is_name || b.is_name || a.has_digit && b.has_digit {
             continue;

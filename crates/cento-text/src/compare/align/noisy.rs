@@ -27,6 +27,7 @@ use super::order::OrderedPair;
 use super::spacing::{self, LETTERS_MIN};
 use super::{
     AlignedPassage, COPIED_TOKENS_MIN, LOOKUP_STEPS, LOOKUPS_AT_ONCE, PASSAGE_TOKENS_MIN, Side,
+    TextPair,
 };
 use crate::compare::runs::{Place, is_hidden};
 use crate::error::Result;
@@ -71,7 +72,8 @@ struct UnalignedTokens<'a> {
 /// Returns the letters of a text, and whether the limit left room for every letter.
 fn letters(
     side: Side<'_>,
-    (place, UnalignedTokens { but, are_joined }): (Place, UnalignedTokens<'_>),
+    place: Place,
+    UnalignedTokens { but, are_joined }: UnalignedTokens<'_>,
     stop: &Stop,
 ) -> Result<(Letters, bool)> {
     let tokens = &side.tokens.hashes;
@@ -91,7 +93,7 @@ fn letters(
             (letters_max, letters_max)
         }
     };
-    Letters::new(side, (&is_left_out, instead), (of_token, letters_max), stop)
+    Letters::new(side, &is_left_out, instead, of_token, letters_max, stop)
 }
 
 /// Returns the noisy passages of two texts, in the order of the query. A similarity of 0 means that
@@ -174,8 +176,8 @@ fn in_shorter(
     }
     let but = [&but_query, &but_document].map(|but| UnalignedTokens { but, are_joined });
     let places = pair.places();
-    let (of_query, is_all) = letters(query, (places[0], but[0]), stop)?;
-    let (of_document, is_whole) = letters(document, (places[1], but[1]), stop)?;
+    let (of_query, is_all) = letters(query, places[0], but[0], stop)?;
+    let (of_document, is_whole) = letters(document, places[1], but[1], stop)?;
     if !(is_all && is_whole) {
         steps.cut();
     }
@@ -183,7 +185,7 @@ fn in_shorter(
     let query = LetteredText::new(query, &of_query);
     let document = LetteredText::new(document, &of_document);
     steps.begin_stage();
-    let found = alignments((&query, &runs), &document, kinds, steps)?;
+    let found = alignments(&query, &runs, &document, kinds, steps)?;
     let found = best(found, steps)?.into_iter().filter(|(_, found)| found.is_passage);
     Ok(found.map(|(_, found)| found.aligned).collect())
 }
@@ -252,12 +254,14 @@ struct LetterAlignment {
 
 /// Returns all alignments long enough for a passage, each with its score.
 fn alignments(
-    (query, runs): (&LetteredText<'_>, &LetterRuns),
+    query: &LetteredText<'_>,
+    runs: &LetterRuns,
     document: &LetteredText<'_>,
     kinds: PassageKinds,
     steps: &mut Steps<'_>,
 ) -> Result<Vec<(u32, LetterAlignment)>> {
-    let (q, d) = (&query.letters.codes[..], &document.letters.codes[..]);
+    let letters = TextPair::new(&query.letters.codes[..], &document.letters.codes[..]);
+    let TextPair { a: q, b: d } = letters;
     let len = runs.len();
     let mut bands = Bands::new(q.len(), d.len());
     let (mut aligner, mut pairs, mut places) = (Aligner::default(), Vec::new(), Vec::new());
@@ -269,7 +273,7 @@ fn alignments(
         if !runs.may_have(hash) && due < LOOKUPS_AT_ONCE as u64 {
             continue;
         }
-        due += LOOKUP_STEPS / 2 * (1 + runs.places(q, (&d[j..j + len], hash), &mut places));
+        due += LOOKUP_STEPS / 2 * (1 + runs.places(q, &d[j..j + len], hash, &mut places));
         if !steps.take(std::mem::take(&mut due))? {
             return Ok(found);
         }
@@ -285,14 +289,14 @@ fn alignments(
             {
                 continue;
             }
-            let Some(score) = aligner.around((q, d), (i, j as u32), &mut pairs, steps)? else {
+            let Some(score) = aligner.around(letters, (i, j as u32), &mut pairs, steps)? else {
                 return Ok(found);
             };
             pairs.iter().for_each(|&pair| bands.pass(pair));
             if score < kinds.score_min() {
                 continue;
             }
-            if let Some(passage) = passage_of((&pairs, score), query, document, kinds) {
+            if let Some(passage) = passage_of(&pairs, score, query, document, kinds) {
                 let tokens = passage.aligned.hit.len();
                 if tokens > left {
                     found = best(found, steps)?;
@@ -315,7 +319,8 @@ fn alignments(
 /// Converts an alignment of letters to tokens. Returns `None` if its kind is not in `kinds` and it
 /// is shorter than a noisy passage.
 fn passage_of(
-    (pairs, score): (&[Pair], u32),
+    pairs: &[Pair],
+    score: u32,
     query: &LetteredText<'_>,
     document: &LetteredText<'_>,
     kinds: PassageKinds,
@@ -361,7 +366,7 @@ fn passage_of(
     let is_long =
         in_query.len().min(hit.len()) >= PASSAGE_TOKENS_MIN && score >= LETTERS_MIN as u32;
     if kinds.are_joined && in_joined > 0 {
-        let aligned = joined((pairs, score), (query, in_query), (document, hit))?;
+        let aligned = joined(pairs, score, query, in_query, document, hit)?;
         return Some(LetterAlignment { aligned, is_passage: true });
     }
     let aligned =
@@ -530,12 +535,12 @@ mod tests {
             // Even where noise is expected, unrelated texts do not align.
             let all = UnalignedTokens { but: &CoveredRanges::default(), are_joined: false };
             let [q, d] = [(&a, Place::Query), (&b, Place::Document)]
-                .map(|(text, place)| letters(text.side(), (place, all), Stop::NEVER).unwrap().0);
+                .map(|(text, place)| letters(text.side(), place, all, Stop::NEVER).unwrap().0);
             let runs = LetterRuns::new(&q.codes, Stop::NEVER).unwrap();
             let (q, d) = (LetteredText::new(a.side(), &q), LetteredText::new(b.side(), &d));
             let steps = &mut Steps::unbounded(Stop::NEVER);
             let kinds = PassageKinds { are_joined: true, are_noisy: true };
-            assert!(alignments((&q, &runs), &d, kinds, steps).unwrap().is_empty(), "{seed}");
+            assert!(alignments(&q, &runs, &d, kinds, steps).unwrap().is_empty(), "{seed}");
         }
     }
 

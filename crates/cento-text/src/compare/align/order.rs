@@ -11,6 +11,7 @@
 //! sooner.
 
 use super::{AlignedPassage, Side};
+use crate::compare::TextPair;
 use crate::compare::runs::Place;
 
 /// Two texts, the longer text first unless turned.
@@ -40,8 +41,8 @@ impl<'a> OrderedPair<'a> {
     }
 
     /// Returns the hashes of the tokens of both texts.
-    pub fn tokens(&self) -> (&'a [u64], &'a [u64]) {
-        (&self.query.tokens.hashes, &self.document.tokens.hashes)
+    pub fn tokens(&self) -> TextPair<&'a [u64]> {
+        TextPair::new(&self.query.tokens.hashes, &self.document.tokens.hashes)
     }
 
     /// Returns, for each text of the pair, the side as which its tokens were hidden.

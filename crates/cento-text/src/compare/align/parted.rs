@@ -111,12 +111,13 @@ pub fn divided(
 /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
 pub fn aligned_again(
     pair: OrderedPair<'_>,
-    (in_query, in_hit): (Range<usize>, Range<usize>),
+    in_query: Range<usize>,
+    in_hit: Range<usize>,
     steps: &mut Steps<'_>,
 ) -> Result<Vec<AlignedPassage>> {
     let [of_query, of_document] = pair.places();
-    let q = stretch(pair.query.tokens, &in_query, (of_query, Place::Query));
-    let d = stretch(pair.document.tokens, &in_hit, (of_document, Place::Document));
+    let q = stretch(pair.query.tokens, &in_query, of_query, Place::Query);
+    let d = stretch(pair.document.tokens, &in_hit, of_document, Place::Document);
     let q = Side { tokens: &q, parts: &[], ..pair.query };
     let d = Side { tokens: &d, parts: &[], ..pair.document };
     let alignment = align(q, d, Genre::Prose, steps.stop())?;
@@ -146,7 +147,7 @@ impl AlignedPassage {
 
 /// Copies a range of tokens. Tokens hidden as of side `from` become hidden at their new places as
 /// of side `to`.
-fn stretch(tokens: &Tokens, range: &Range<usize>, (from, to): (Place, Place)) -> Tokens {
+fn stretch(tokens: &Tokens, range: &Range<usize>, from: Place, to: Place) -> Tokens {
     let mut hashes = tokens.hashes[range.clone()].to_vec();
     for at in range.clone() {
         if is_hidden(tokens.hashes[at], at, from) {
@@ -159,6 +160,7 @@ fn stretch(tokens: &Tokens, range: &Range<usize>, (from, to): (Place, Place)) ->
 
 #[cfg(test)]
 mod tests {
+    use super::super::TextPair;
     use super::super::copied::{self, CopiedPassage};
     use super::super::equal_runs::KnownSeeds;
     use super::super::testing::analyzed;
@@ -195,10 +197,11 @@ mod tests {
     ) -> Vec<AlignedPassage> {
         let q = &query.tokens.hashes[in_query.clone()];
         let d = &document.tokens.hashes[in_hit.clone()];
+        let tokens = TextPair::new(q, d);
         let seeds = copied::seeds(q, Stop::NEVER).unwrap();
         let known = KnownSeeds::OfQuery(&seeds);
         let steps = &mut Steps::unbounded(Stop::NEVER);
-        let found = copied::passages((q, d), known, steps).unwrap();
+        let found = copied::passages(tokens, known, steps).unwrap();
         let aligned = |CopiedPassage { query, hit, matched, matched_in_hit, .. }| {
             AlignedPassage { matched, matched_in_hit, ..AlignedPassage::unmatched(&query, &hit) }
                 .moved(in_query.start, in_hit.start)

@@ -10,6 +10,7 @@ use std::ops::Range;
 
 use super::alike::{COSINE_MIN, Seeds, extent};
 use super::groups::{Seed, groups};
+use super::order::OrderedPair;
 use super::sums::Bags;
 use super::{SIMILARITY_OF_ONE_MIN, Side};
 use crate::error::Result;
@@ -40,7 +41,7 @@ const SIMILARITY_MIN: f64 = 0.4;
 /// # Errors
 /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
 pub fn passages(
-    (query, document): (Side<'_>, Side<'_>),
+    pair: OrderedPair<'_>,
     bags: &mut Bags<'_>,
     seeds: Seeds,
     steps: &mut Steps<'_>,
@@ -74,7 +75,7 @@ pub fn passages(
         Candidate { query, hit, similarity_min }
     });
     let is_passage = |Candidate { query: a, hit: b, .. }: &Candidate| {
-        query.bytes(a).min(document.bytes(b)) >= PASSAGE_BYTES_MIN
+        pair.query.bytes(a).min(pair.document.bytes(b)) >= PASSAGE_BYTES_MIN
     };
     Ok(candidates.filter(is_passage).collect())
 }

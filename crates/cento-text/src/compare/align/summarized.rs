@@ -17,12 +17,13 @@
 
 use std::ops::Range;
 
+use super::order::OrderedPair;
 use super::scan::segments;
 use super::sentences::Sentences;
 use super::vocabulary::{
     KnownWords, OtherText, Places, Vocabulary, Weights as WordWeights, many_sentences,
 };
-use super::{AlignedPassage, COPIED_TOKENS_MIN, CoveredRanges, SIMILARITY_OF_ONE_MIN, Side};
+use super::{AlignedPassage, COPIED_TOKENS_MIN, CoveredRanges, SIMILARITY_OF_ONE_MIN};
 use crate::error::Result;
 use crate::hash::mix64;
 use crate::number::ln;
@@ -99,12 +100,12 @@ impl Open {
 /// # Errors
 /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
 pub fn passages(
-    (query, document): (Side<'_>, Side<'_>),
+    pair: OrderedPair<'_>,
     texts: &Vocabulary<'_>,
     open: [&Open; 2],
     steps: &mut Steps<'_>,
 ) -> Result<Vec<Summary>> {
-    let [q, d] = [(texts.q(), query), (texts.d(), document)]
+    let [q, d] = [(texts.q(), pair.query), (texts.d(), pair.document)]
         .map(|(sentences, side)| SentenceText { sentences, tokens: &side.tokens.hashes });
     let found = |own, other, open: &Open, steps: &mut Steps<'_>| -> Result<Vec<Summary>> {
         Summaries { texts, own, other, open }.find(steps)
@@ -243,7 +244,7 @@ impl Summaries<'_> {
         if !steps.take(16 * (len + tokens) as u64)? {
             return Ok(None);
         }
-        let exceeds = self.exceeds_chance((short, &words), &long, around, &has);
+        let exceeds = self.exceeds_chance(short, &words, &long, around, &has);
         Ok(Some(if exceeds { long } else { 0..0 }))
     }
 
@@ -359,7 +360,8 @@ impl Summaries<'_> {
     /// keeps the time linear, because counting anew for each summary would take quadratic time.
     fn exceeds_chance(
         &self,
-        (short, words): (&Range<usize>, &[u32]),
+        short: &Range<usize>,
+        words: &[u32],
         long: &Range<usize>,
         around: &mut SurroundingWords,
         common: &[u32],

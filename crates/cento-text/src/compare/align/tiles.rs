@@ -13,11 +13,11 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::Range;
 
-use super::LOOKUP_STEPS;
 use super::chain::{CoveredRanges, Match};
 use super::copied::SEED_OCCURRENCES_MAX;
 use super::equal_runs::{KnownSeeds, Limits, Seeds, matches};
 use super::parted::within;
+use super::{LOOKUP_STEPS, TextPair};
 use crate::error::Result;
 use crate::runtime::{Steps, Stop};
 
@@ -44,14 +44,14 @@ pub fn seeds(query: &[u64], stop: &Stop) -> Result<Seeds> {
 /// # Errors
 /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
 pub fn tiles(
-    tokens: (&[u64], &[u64]),
+    tokens: TextPair<&[u64]>,
     known: KnownSeeds<'_>,
     breaks: [&[usize]; 2],
     steps: &mut Steps<'_>,
 ) -> Result<Vec<Match>> {
     // More frequent runs are looked up at this many places.
     let places_max = SEED_OCCURRENCES_MAX as usize;
-    let runs_max = (tokens.0.len().min(tokens.1.len()) * places_max).max(1 << 10);
+    let runs_max = (tokens.a.len().min(tokens.b.len()) * places_max).max(1 << 10);
     let limits = Limits { runs_max, occurrences_max: SEED_OCCURRENCES_MAX, places_max };
     let runs = matches::<TILE_TOKENS_MIN>(tokens, known, limits, steps)?;
     steps.begin_stage();
@@ -145,7 +145,7 @@ mod tests {
         let steps = &mut Steps::unbounded(Stop::NEVER);
         let seeds = seeds(query, Stop::NEVER).unwrap();
         let known = KnownSeeds::OfQuery(&seeds);
-        let tiles = tiles((query, document), known, [&[], &[]], steps).unwrap();
+        let tiles = tiles(TextPair::new(query, document), known, [&[], &[]], steps).unwrap();
         (tiles, steps.taken(), steps.is_complete())
     }
 
@@ -210,7 +210,7 @@ mod tests {
             let seeds = seeds(&query, Stop::NEVER).unwrap();
             let steps = &mut Steps::unbounded(Stop::NEVER);
             let known = KnownSeeds::OfQuery(&seeds);
-            let found = tiles((&query, &document), known, breaks, steps).unwrap();
+            let found = tiles(TextPair::new(&query, &document), known, breaks, steps).unwrap();
             prop_assert_eq!(found, naive(texts, breaks, TILE_TOKENS_MIN));
         }
 
@@ -300,7 +300,7 @@ mod tests {
         let seeds = seeds(&program, Stop::NEVER).unwrap();
         let steps = &mut Steps::unbounded(flag.stop());
         let known = KnownSeeds::OfQuery(&seeds);
-        let stopped = tiles((&program, &program), known, [&[], &[]], steps);
+        let stopped = tiles(TextPair::new(&program, &program), known, [&[], &[]], steps);
         assert!(matches!(stopped, Err(Error::Cancelled)));
     }
 }

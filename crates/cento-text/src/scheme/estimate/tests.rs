@@ -1,7 +1,7 @@
 use super::*;
 use crate::hash::mix64;
 use crate::runtime::Stop;
-use crate::scheme;
+use crate::scheme::{self, distinct_keys};
 use proptest::prelude::*;
 
 /// Pseudorandom numbers, equal in every run of the tests.
@@ -59,9 +59,15 @@ fn measured(spec: &str, texts: &[Vec<u64>; 2]) -> (f64, f64, Similarity) {
     };
     let whole = scheme::parse(&format!("kgram(k={})", scheme.spec().get("k"))).unwrap();
     let sampled = signed(&scheme);
-    let [a, b] = [0, 1].map(|i| (texts[i].len() as u32, &sampled[i][..]));
-    let estimate = scheme.estimator().unwrap().compare(a, b);
-    (overlap(&signed(&whole)), overlap(&sampled), estimate)
+    let keys = sampled.each_ref().map(|signature| distinct_keys(signature));
+    let [a, b] = [0, 1].map(|i| KeyedSignature {
+        tokens: texts[i].len() as u32,
+        fingerprints: &sampled[i],
+        keys: &keys[i],
+    });
+    let overlap_of_keys = Overlap::of(&keys[0], &keys[1]);
+    let estimate = scheme.estimator().unwrap().compare(overlap_of_keys, a, b);
+    (overlap(&signed(&whole)), overlap_of_keys.resemblance(), estimate)
 }
 
 #[test]

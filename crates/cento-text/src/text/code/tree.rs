@@ -109,7 +109,7 @@ fn tokenize(
         if !is_whole && cursor.goto_first_child() {
             continue;
         }
-        push(tokens, text, (node, kind), keeps_names);
+        push(tokens, text, node, kind, keeps_names);
         // Moves to the next unvisited node, leaving finished nodes.
         loop {
             let node = cursor.node();
@@ -176,7 +176,8 @@ fn signs(text: &str, tokens: &mut TreeTokens<'_, impl Take>, stop: &Stop) -> Res
 fn push(
     tokens: &mut TreeTokens<'_, impl Take>,
     text: &str,
-    (node, kind): (Node<'_>, NodeKind),
+    node: Node<'_>,
+    kind: NodeKind,
     keeps_names: bool,
 ) {
     let (start, end) = (start_of(text, node), end_of(text, node));
