@@ -24,10 +24,13 @@ pub struct Setting {
     pub threshold: Option<f64>,
 }
 
-/// Settings in addition to the presets: longer, shorter and more runs of words, letters, and stems.
-const OTHERS: [(&str, &str, Rank); 6] = [
+/// Settings in addition to the presets: segments, longer, shorter and more runs of words, letters,
+/// and stems.
+const OTHERS: [(&str, &str, Rank); 8] = [
+    ("breaking(p=6)", "words", Rank::Overlap),
     ("winnow(k=3,w=10)", "words", Rank::Overlap),
     ("winnow(k=5,w=4)", "words", Rank::Overlap),
+    ("kgram(k=2)", "words", Rank::Overlap),
     ("kgram(k=3)", "words", Rank::Weight),
     ("kgram(k=1)", "words", Rank::Weight),
     ("kgram(k=2)", "avtor", Rank::Weight),
