@@ -240,9 +240,7 @@ impl Rows {
                 (Some(own), _) => own.to_owned(),
                 (None, prefix) => format!("{}{number}", prefix.as_deref().unwrap_or(numbered)),
             };
-        others: &[(&str, &ArrayRef)],
-        row: usize,
-        number: u64,
+            let document = self.document(id, &contents, &others, row, number);
             let is_bad = document.is_err();
             let document = match document {
                 Err(error) => Err(Refusal::of(number, error)?),

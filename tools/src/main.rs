@@ -6,6 +6,7 @@
 
 mod baseline;
 mod bench;
+mod bounds;
 mod commits;
 mod counts;
 mod faults;
@@ -36,6 +37,7 @@ struct Tools {
 #[derive(Debug, Subcommand)]
 enum Tool {
     Bench(bench::Bench),
+    Bounds(bounds::Bounds),
     Counts(counts::Counts),
     Plant(corpus::Plant),
     Repeat(corpus::Repeat),
@@ -60,6 +62,7 @@ enum Tool {
 fn main() -> Result {
     match Tools::parse().tool {
         Tool::Bench(tool) => tool.run(),
+        Tool::Bounds(tool) => tool.run(),
         Tool::Counts(tool) => tool.run(),
         Tool::Plant(tool) => tool.run(),
         Tool::Repeat(tool) => tool.run(),

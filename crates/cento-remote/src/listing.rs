@@ -22,8 +22,9 @@ pub struct Bounds {
 
 const PATIENCE: Duration = Duration::from_secs(300);
 
-/// Enough for a push a minute for two years.
-pub const MANIFESTS: Bounds = Bounds { objects_max: 1 << 20, patience: PATIENCE };
+/// Enough for a push a minute for half a year. A pull lists the manifests, a thousand a page, so a
+/// larger bound would let a list of new pages without end keep the pull for minutes.
+pub const MANIFESTS: Bounds = Bounds { objects_max: 1 << 18, patience: PATIENCE };
 
 /// Enough for some petabytes of files.
 pub const PARTS: Bounds = Bounds { objects_max: 1 << 28, patience: PATIENCE };

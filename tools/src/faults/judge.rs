@@ -7,8 +7,9 @@ use std::process::{Command, Stdio};
 
 use cento::index::Index;
 use cento_collections::watch::WatchReader;
+use cento_testing::raw::files_with;
 
-use super::scenario::{Contents, INDEX, Scenario, event, watch, withdrawal};
+use super::scenario::{Contents, INDEX, ONE, Scenario, event, watch, withdrawal};
 
 /// A result whose error describes the fault.
 pub type Judged<T = ()> = Result<T, String>;
@@ -175,6 +176,56 @@ impl<'a> Judge<'a> {
         Ok(())
     }
 
+    /// Checks what a run that ended well promises beside the contents of the index, before anything
+    /// else is done. After a kill there is no sync that a power cut may have prevented.
+    ///
+    /// # Errors
+    /// When a file or an object is missing or differs.
+    pub fn keeps_what_it_told(&self, dir: &Path, is_killed: bool) -> Judged {
+        self.outputs_are_whole(dir)?;
+        for command in &self.scenario.shown_by {
+            self.program.must(dir, &[], command).map_err(|what| format!("at once {what}"))?;
+            self.place(dir, &[Some(self.scenario.end.clone())])?;
+        }
+        if is_killed { self.has_no_withdrawn_text(dir) } else { Ok(()) }
+    }
+
+    /// Returns whether the withdrawal of the run is acknowledged if nothing else is allowed.
+    pub fn is_withdrawn(&self, allowed: &[Option<Contents>]) -> bool {
+        let end = Some(&self.scenario.end);
+        self.scenario.withdrawn.is_some() && allowed.iter().all(|one| one.as_ref() == end)
+    }
+
+    /// Lets another writer work after a withdrawal, and checks that the text is in no file. A power
+    /// cut may have brought back files whose removal no sync made durable. A withdrawal that was
+    /// interrupted after its commit has not told that the text is gone, so it is repeated.
+    ///
+    /// # Errors
+    /// When the text is there.
+    pub fn forget(&self, dir: &Path, writer: u64, has_ended: bool) -> Judged {
+        let writers = [&["add", INDEX, ONE][..], &["remove", INDEX, "base1"], &["compact", INDEX]];
+        let writer = writers[(writer % 3) as usize];
+        self.program.must(dir, &[], writer)?;
+        if !has_ended {
+            self.program.must(dir, &[], &self.scenario.run)?;
+        }
+        self.has_no_withdrawn_text(dir).map_err(|what| format!("after `{}` {what}", writer[0]))
+    }
+
+    /// Checks that no byte of the directory of the index is of the withdrawn text.
+    ///
+    /// # Errors
+    /// When the text is there.
+    fn has_no_withdrawn_text(&self, dir: &Path) -> Judged {
+        let Some(text) = &self.scenario.withdrawn else { return Ok(()) };
+        let words: Vec<&str> = text.split(' ').collect();
+        let with = files_with(&dir.join(INDEX), &words[3..7].join(" "));
+        match with.first() {
+            Some(file) => Err(format!("the withdrawn text is in {}", file.display())),
+            None => Ok(()),
+        }
+    }
+
     /// Repeats the run and checks that the result equals an undisturbed run.
     ///
     /// # Errors
@@ -205,6 +256,7 @@ impl<'a> Judge<'a> {
         self.place(dir, &[Some(self.scenario.end.clone())])?;
         self.program.must(dir, &[], &["check", INDEX, "--format", "json"])?;
         self.outputs_are_whole(dir)?;
+        self.has_no_withdrawn_text(dir)?;
         let left = [".index.cento.retrain", "out.jsonl.checkpoint"];
         match left.iter().find(|name| dir.join(name).exists()) {
             Some(name) => Err(format!("{name} is left over")),

@@ -7,16 +7,15 @@
 //! work, even if the repetition is interrupted too. ALICE (Pillai et al. 2014) and CrashMonkey
 //! (Mohan et al. 2018) use the same method. Finally, the n-th call of each kind is made to fail.
 
+mod cuts;
 mod errors;
 mod judge;
 mod model;
 mod record;
 mod scenario;
+mod story;
 mod trace;
 
-use std::collections::hash_map::DefaultHasher;
-use std::collections::{BTreeMap, HashSet};
-use std::hash::{Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -27,10 +26,11 @@ use fastrand::Rng;
 
 use crate::Result;
 use errors::{FAULTS, Outcome};
-use judge::{Judge, Judged, Program, look};
-use model::{Change, Tree, Way, read_tree, write_tree};
+use judge::{Judge, Judged, Program};
+use model::{LostSyncs, Tree, Way, read_tree, write_tree};
 use record::{Recording, TRACED};
-use scenario::{Contents, INDEX, Scenario};
+use scenario::{INDEX, Scenario};
+use story::{Milestone, allowed, check_story, milestones};
 
 /// Cut runs off, and refuse them calls, at every operation.
 #[derive(Debug, Args)]
@@ -51,6 +51,12 @@ pub struct Faults {
     /// Syncs do nothing: then there must be losses, and it is an error if no loss is found.
     #[arg(long)]
     broken_sync: bool,
+    /// Each sync in turn does nothing: lists the syncs without which no judged state is bad.
+    #[arg(long, conflicts_with = "broken_sync")]
+    each_sync: bool,
+    /// Crashes after one in this many changes, and after the last.
+    #[arg(long, default_value = "1", value_parser = clap::value_parser!(u16).range(1..))]
+    every: u16,
     /// One in this many states is also judged by repeating the run.
     #[arg(long, default_value = "4")]
     repeat_every: usize,
@@ -79,7 +85,8 @@ const FIRST_SEED: u64 = 5;
 struct Tally {
     changes: usize,
     merges: usize,
-    states: usize,
+    kills: usize,
+    power_cuts: usize,
     last: usize,
     under_way: usize,
     absent: usize,
@@ -87,17 +94,40 @@ struct Tally {
     second: usize,
     errors: usize,
     refused: usize,
+    syncs: usize,
+    needed: usize,
     bad: Vec<String>,
+    /// The syncs without which no judged state is bad.
+    idle: Vec<String>,
 }
 
-/// A point of the run where the allowed contents of the index change.
-struct Milestone {
-    /// The number of changes before the contents are visible.
-    from: usize,
-    /// The number of changes before the contents are acknowledged.
-    durable: usize,
-    contents: Option<Contents>,
-    segments: usize,
+impl Tally {
+    /// Counts a judged state among those of its kind.
+    fn count(&mut self, way: u64) {
+        match way {
+            0 => self.kills += 1,
+            _ => self.power_cuts += 1,
+        }
+    }
+
+    fn figures(&self) -> [(&'static str, usize); 14] {
+        [
+            ("changes", self.changes),
+            ("merges", self.merges),
+            ("kills", self.kills),
+            ("power cuts", self.power_cuts),
+            ("last commit", self.last),
+            ("commit under way", self.under_way),
+            ("before the first", self.absent),
+            ("repeated", self.repeated),
+            ("second crashes", self.second),
+            ("faults", self.errors),
+            ("refused", self.refused),
+            ("syncs lost", self.syncs),
+            ("noticed", self.needed),
+            ("bad", self.bad.len()),
+        ]
+    }
 }
 
 impl Faults {
@@ -156,8 +186,10 @@ impl Faults {
         if scenario.merges && tally.merges == 0 {
             return Err(format!("{}: no segments were merged", scenario.name).into());
         }
-        bench.crash(&mut tally);
-        if !self.broken_sync && self.at.is_none() {
+        let judged = bench.crash(&mut tally);
+        if self.each_sync {
+            bench.lose_each_sync(&judged, &mut tally);
+        } else if !self.broken_sync && self.at.is_none() {
             bench.crash_again(&mut tally);
             if scenario.has_errors && !self.no_errors {
                 bench.refuse(&before, &mut tally);
@@ -205,69 +237,6 @@ fn trace(
     program.must(dir, &strace, command)
 }
 
-/// Finds the contents of the index during the recorded run, with the first change of each.
-fn milestones(recording: &Recording, dir: &Path, writes_beside: bool) -> Result<Vec<Milestone>> {
-    let mut disk = recording.disk(false)?;
-    let mut found: Vec<Milestone> = Vec::new();
-    for from in 0..=recording.changes.len() {
-        let mut durable = 0;
-        if let Some(at) = from.checked_sub(1) {
-            disk.change(&recording.changes[at]);
-            // Contents that no sync makes durable are acknowledged by the end of the run.
-            durable = recording.durable_after(at).unwrap_or(recording.changes.len());
-            let is_list = match &recording.changes[at] {
-                Change::Names(names) => {
-                    names.iter().any(|(_, name, _)| name == "meta.json" || name == INDEX)
-                }
-                _ => false,
-            };
-            if !is_list && !writes_beside {
-                continue;
-            }
-            // The contents of a directory are no more durable than the directory.
-            durable = durable.max(found.last().map_or(0, |before| before.durable));
-        }
-        write_tree(dir, &disk.after(Way::Killed))?;
-        let (contents, segments) = look(dir)?.map_or((None, 0), |(c, s)| (Some(c), s));
-        if writes_beside && found.last().is_some_and(|before| before.contents == contents) {
-            continue;
-        }
-        found.push(Milestone { from, durable, contents, segments });
-    }
-    Ok(found)
-}
-
-/// Checks that the index went through the expected contents during the run.
-fn check_story(scenario: &Scenario, milestones: &[Milestone], was_there: bool) -> Judged {
-    let mut last = None;
-    for (number, milestone) in milestones.iter().enumerate() {
-        let Some(contents) = &milestone.contents else {
-            match last.is_none() && !was_there {
-                true => continue,
-                false => return Err(format!("{}: the index went away", scenario.name)),
-            }
-        };
-        let place = scenario.story.iter().rposition(|story| story == contents);
-        if place.is_none() || place < last {
-            return Err(format!("{}: commit {number} is not as it should be", scenario.name));
-        }
-        last = place;
-    }
-    match last.is_some_and(|last| last + 1 == scenario.story.len()) {
-        true => Ok(()),
-        false => Err(format!("{}: the run did not come to its end", scenario.name)),
-    }
-}
-
-/// Returns the allowed contents of the index after `n` changes: the last acknowledged contents and
-/// all later contents.
-fn allowed(milestones: &[Milestone], n: usize) -> Vec<Option<Contents>> {
-    let is_acknowledged = |milestone: &Milestone| milestone.durable <= n;
-    let first = milestones.iter().rposition(is_acknowledged).unwrap_or(0);
-    let begun = milestones[first..].iter().take_while(|milestone| milestone.from <= n);
-    begun.map(|milestone| milestone.contents.clone()).collect()
-}
-
 struct Bench<'a> {
     options: &'a Faults,
     judge: Judge<'a>,
@@ -281,81 +250,10 @@ fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 }
 
 impl Bench<'_> {
-    /// Judges the states that crashes after each change leave.
-    fn crash(&self, tally: &mut Tally) {
-        let seen = Mutex::new(HashSet::new());
-        let shared = Mutex::new(tally);
-        self.in_parallel(
-            &|job, jobs| {
-                let mut disk =
-                    self.recording.disk(self.options.broken_sync).map_err(|e| e.to_string())?;
-                for n in 0..=self.recording.changes.len() {
-                    if let Some(at) = n.checked_sub(1) {
-                        disk.change(&self.recording.changes[at]);
-                    }
-                    if n % jobs != job || self.options.at.is_some_and(|at| at != n) {
-                        continue;
-                    }
-                    let allowed = allowed(&self.milestones, n);
-                    for way in 0..FIRST_SEED + self.options.seeds {
-                        let wanted = self.options.seed.filter(|_| self.options.at.is_some());
-                        if wanted.is_some_and(|wanted| wanted != way) {
-                            continue;
-                        }
-                        let tree = disk.after(Way::number(way));
-                        let mut hasher = DefaultHasher::new();
-                        (&tree, &allowed).hash(&mut hasher);
-                        let mut seen = locked(&seen);
-                        if !seen.insert(hasher.finish()) {
-                            continue;
-                        }
-                        let repeats = seen.len().is_multiple_of(self.options.repeat_every.max(1))
-                            || wanted.is_some()
-                            || n == self.recording.changes.len();
-                        drop(seen);
-                        let judged = self.judge_state(&tree, &allowed, job, n, repeats);
-                        let mut tally = locked(&shared);
-                        tally.states += 1;
-                        tally.repeated += usize::from(repeats);
-                        match judged {
-                            Ok(place) if allowed[place].is_none() => tally.absent += 1,
-                            Ok(place) if allowed[place] == allowed[0] => tally.last += 1,
-                            Ok(_) => tally.under_way += 1,
-                            Err(what) => tally.bad.push(self.told(n, way, &what)),
-                        }
-                    }
-                }
-                Ok(())
-            },
-            &shared,
-        );
-    }
-
     fn told(&self, n: usize, way: u64, what: &str) -> String {
         let after = n.checked_sub(1).map_or("nothing", |at| &self.recording.told[at]);
         let verb = self.judge.scenario.name;
         format!("BAD --verb {verb} --at {n} --seed {way}, after `{after}`: {what}")
-    }
-
-    fn judge_state(
-        &self,
-        tree: &Tree,
-        allowed: &[Option<Contents>],
-        job: usize,
-        n: usize,
-        repeats: bool,
-    ) -> Judged<usize> {
-        let dir = self.work.join(format!("job{job}"));
-        write_tree(&dir, tree).map_err(|e| e.to_string())?;
-        let place = self.judge.place(&dir, allowed)?;
-        if n == self.recording.changes.len() {
-            let whole = self.judge.outputs_are_whole(&dir);
-            whole.map_err(|what| format!("the run has ended, but {what}"))?;
-        }
-        if repeats {
-            self.judge.repeat(&dir)?;
-        }
-        Ok(place)
     }
 
     /// Interrupts runs that repeat an interrupted run.
@@ -383,7 +281,7 @@ impl Bench<'_> {
         let n = self.recording.changes.len() * number / self.options.second;
         // Interruptions with an even number are kills, so the repeated run sees unsynced changes.
         let way = if number.is_multiple_of(2) { 0 } else { rng.u64(1..FIRST_SEED + 8) };
-        let mut disk = self.recording.disk(false).map_err(failed)?;
+        let mut disk = self.recording.disk(LostSyncs::None).map_err(failed)?;
         self.recording.changes[..n].iter().for_each(|change| disk.change(change));
         let before = disk.after(Way::number(way));
         let dir = self.work.join(format!("job{job}"));
@@ -413,7 +311,7 @@ impl Bench<'_> {
         }
         for _ in 0..3 {
             let (m, second) = (rng.usize(from..=again.changes.len()), rng.u64(..FIRST_SEED + 8));
-            let mut disk = again.disk(false).map_err(failed)?;
+            let mut disk = again.disk(LostSyncs::None).map_err(failed)?;
             again.changes[..m].iter().for_each(|change| disk.change(change));
             write_tree(&dir, &disk.after(Way::number(second))).map_err(failed)?;
             let judged = self.judge.place(&dir, &allowed(&milestones, m));
@@ -483,33 +381,16 @@ impl Bench<'_> {
 }
 
 fn print(tallies: &[(&str, Tally)]) {
-    println!(
-        "| run | changes | merges | crash states | last commit | commit under way | before the first | \
-         repeated | second crashes | faults | refused | bad |"
-    );
-    println!("|---|---|---|---|---|---|---|---|---|---|---|---|");
-    let mut all: BTreeMap<usize, usize> = BTreeMap::new();
+    let row = |cells: Vec<String>| println!("| {} |", cells.join(" | "));
+    let names = Tally::default().figures().map(|(name, _)| name);
+    row([&["run"], &names[..]].concat().iter().map(ToString::to_string).collect());
+    println!("|---{}|", "|---:".repeat(names.len()));
+    let mut all = names.map(|_| 0);
     for (name, tally) in tallies {
-        let Tally { changes, merges, states, last, under_way, absent, .. } = tally;
-        let Tally { repeated, second, errors, refused, bad, .. } = tally;
-        let numbers = [
-            *changes,
-            *merges,
-            *states,
-            *last,
-            *under_way,
-            *absent,
-            *repeated,
-            *second,
-            *errors,
-            *refused,
-            bad.len(),
-        ];
-        for (column, number) in numbers.iter().enumerate() {
-            *all.entry(column).or_default() += number;
-        }
-        println!("| {name} | {} |", numbers.map(|number| number.to_string()).join(" | "));
+        let figures = tally.figures().map(|(_, figure)| figure);
+        all.iter_mut().zip(figures).for_each(|(sum, figure)| *sum += figure);
+        row([(*name).to_owned()].into_iter().chain(figures.map(|f| f.to_string())).collect());
     }
-    let all: Vec<String> = all.values().map(ToString::to_string).collect();
-    println!("| all | {} |", all.join(" | "));
+    row(["all".to_owned()].into_iter().chain(all.map(|sum| sum.to_string())).collect());
+    tallies.iter().flat_map(|(_, tally)| &tally.idle).for_each(|idle| println!("{idle}"));
 }

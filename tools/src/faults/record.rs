@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::model::{Change, Disk, Inode, Name, ROOT, Tree};
+use super::model::{Change, Disk, Inode, LostSyncs, Name, ROOT, Tree};
 use super::trace::{self, Call, Event};
 use crate::Result;
 
@@ -52,7 +52,7 @@ impl Recording {
     }
 
     fn read(self, root: &str, log: &str) -> Result<Recording> {
-        let mut disk = self.disk(false)?;
+        let mut disk = self.disk(LostSyncs::None)?;
         self.changes.iter().for_each(|change| disk.change(change));
         let mut reader = Reader {
             root: format!("{}/", root.trim_end_matches('/')),
@@ -75,8 +75,8 @@ impl Recording {
     ///
     /// # Errors
     /// When no such disk can exist.
-    pub fn disk(&self, broken: bool) -> Result<Disk> {
-        let mut disk = Disk::new(&self.before, broken)?;
+    pub fn disk(&self, lost: LostSyncs) -> Result<Disk> {
+        let mut disk = Disk::new(&self.before, lost)?;
         for &is_dir in &self.made {
             disk.add(is_dir);
         }
@@ -397,21 +397,15 @@ mod tests {
     use super::*;
 
     fn hex(text: &str) -> String {
-        text.bytes().map(|byte| format!("\\x{byte:02x}")).collect()
+        trace::in_hex(text)
     }
 
     /// Returns the tree after a run with this log in an empty directory `/r`. The strings of the
     /// log are plain.
     fn after(log: &str) -> (Recording, Tree) {
-        let mut quoted = String::new();
-        for (i, part) in log.split('"').enumerate() {
-            match i % 2 {
-                0 => quoted += part,
-                _ => quoted += &format!("\"{}\"", hex(part)),
-            }
-        }
+        let quoted = trace::with_hex_strings(log);
         let recording = Recording::new(Tree::new(), "/r", &quoted).unwrap();
-        let mut disk = recording.disk(false).unwrap();
+        let mut disk = recording.disk(LostSyncs::None).unwrap();
         recording.changes.iter().for_each(|change| disk.change(change));
         let tree = disk.after(Way::Killed);
         (recording, tree)
@@ -547,7 +541,7 @@ mod tests {
         let (killed, _) = after("1 mkdir(\"a\", 0777) = 0\n1 mkdir(\"b\", 0777) = 0\n");
         let log = format!("1 mkdir(\"{}\", 0777) = 0\n", hex("/other/a/c"));
         let both = killed.go_on(1, "/other", &log).unwrap();
-        let mut disk = both.disk(false).unwrap();
+        let mut disk = both.disk(LostSyncs::None).unwrap();
         both.changes.iter().for_each(|change| disk.change(change));
         let tree = Tree::from([("a".into(), None), ("a/c".into(), None)]);
         assert_eq!(disk.after(Way::Killed), tree);

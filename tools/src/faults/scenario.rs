@@ -16,7 +16,7 @@ const REPORT: &str = "report.jsonl";
 const INPUT: &str = "input.jsonl";
 const BASE: &str = "base.jsonl";
 const TABLE: &str = "table.cento";
-const ONE: &str = "one.jsonl";
+pub const ONE: &str = "one.jsonl";
 const CHECKPOINT: &str = "out.jsonl.checkpoint";
 /// A directory that serves as object store, and the index that is published there.
 const STORE: &str = "store";
@@ -40,6 +40,10 @@ pub struct Scenario {
     pub end: Contents,
     /// Files with the same bytes no matter how often the run was interrupted.
     pub outputs: Vec<&'static str>,
+    /// Commands after which an index has the final contents, if the run has ended well.
+    pub shown_by: Vec<Vec<&'static str>>,
+    /// The text that the run withdraws.
+    pub withdrawn: Option<String>,
     /// Whether renames are delayed, so that checkpoints become due, which are written every few
     /// seconds.
     pub is_slow: bool,
@@ -72,6 +76,8 @@ impl Scenario {
             end: story.last().cloned().unwrap_or_default(),
             story,
             outputs: Vec::new(),
+            shown_by: Vec::new(),
+            withdrawn: None,
             is_slow: false,
             has_errors: true,
             merges: false,
@@ -210,7 +216,7 @@ pub fn all() -> Vec<Scenario> {
     };
     let mut run = vec!["create", INDEX];
     run.extend(SCHEME);
-    let train = vec!["train", BASE, "--out", TABLE];
+    let train = vec!["method", "train", BASE, "--out", TABLE];
     let create_table = Scenario { setup: vec![train.clone()], ..create("create-table", &run) };
 
     let mut remaining = contents(&base);
@@ -298,7 +304,7 @@ fn published() -> Published {
 fn push() -> Scenario {
     let Published { files, setup, before, changed } = published();
     let scenario = Scenario::new("push", &PUSH, vec![before]);
-    Scenario { files, setup, end: changed, ..scenario }
+    Scenario { files, setup, end: changed, shown_by: vec![PULL.to_vec()], ..scenario }
 }
 
 fn pull() -> Scenario {
@@ -315,7 +321,7 @@ fn addition() -> Scenario {
     let run = ["add", INDEX, INPUT, "--commit-every", "2", "--threads", "2", "--format", "json"];
     let story = one_by_one(Contents::new(), &added);
     let scenario = Scenario::new("add", &run, story);
-    // Making each call of a long run fail would take too long. The scenario `merge` covers such
+    // Making each call of a long run fail would take too long. `add-merging` covers such
     // faults.
     let has_errors = false;
     Scenario { files: vec![(INPUT, lines(&added))], has_errors, merges: true, ..scenario }
@@ -330,7 +336,12 @@ fn merging() -> Scenario {
     let setup = vec!["add", INDEX, BASE, "--commit-every", "2", "--threads", "1"];
     let files = vec![(BASE, lines(&base)), (INPUT, lines(&added))];
     let story = one_by_one(contents(&base), &added);
-    Scenario { files, setup: vec![setup], merges: true, ..Scenario::new("merge", &run, story) }
+    Scenario {
+        files,
+        setup: vec![setup],
+        merges: true,
+        ..Scenario::new("add-merging", &run, story)
+    }
 }
 
 /// Deduplicates a stream, mostly of copies, with enough records for commits during the run.
@@ -384,16 +395,16 @@ fn pairs_add() -> Scenario {
 fn withdraw() -> Scenario {
     let mut base = documents("base", 100, 12);
     let own = base[3].1.clone();
-    base.push(("copy".into(), own));
+    base.push(("copy".into(), own.clone()));
     let mut left = contents(&base);
     left.remove(WITHDRAWN);
     left.remove("copy");
     left.extend([withdrawal(WITHDRAWN)]);
     let run = ["withdraw", INDEX, WITHDRAWN, "--format", "json"];
-    let files = vec![(BASE, lines(&base))];
+    let files = vec![(BASE, lines(&base)), (ONE, lines(&documents("one", 900, 1)))];
     let scenario = Scenario::new("withdraw", &run, vec![contents(&base), left]);
     let setup = vec![ADD_BASE.to_vec()];
-    Scenario { files, setup, ..scenario }
+    Scenario { files, setup, withdrawn: Some(own), ..scenario }
 }
 
 const WATCHED: [&str; 3] = ["base1", "base2", "base3"];

@@ -161,6 +161,22 @@ fn arguments(text: &str) -> Option<(Vec<String>, &str)> {
     None
 }
 
+/// Returns a text as strace writes it with `-xx`.
+#[cfg(test)]
+pub fn in_hex(text: &str) -> String {
+    text.bytes().map(|byte| format!("\\x{byte:02x}")).collect()
+}
+
+/// Returns a log with plain strings as strace writes it with `-xx`.
+#[cfg(test)]
+pub fn with_hex_strings(log: &str) -> String {
+    let parts = log.split('"').enumerate().map(|(i, part)| match i % 2 {
+        0 => part.to_owned(),
+        _ => format!("\"{}\"", in_hex(part)),
+    });
+    parts.collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -2,12 +2,15 @@
 
 use std::fs;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use cento::Error;
 use cento_remote::{Content, Mirror, PullOptions, Remote, Retention};
+use object_store::ObjectStore;
 
-use crate::{Dirs, add, assert_has, pull, push, unwatched};
+use crate::faulty::{Fault, Faulty};
+use crate::{Dirs, add, assert_has, memory, pull, push, remote, unwatched};
 
 /// A store in a directory with three manifests, of 5, 10 and 15 documents, pushed from `idx`.
 fn store(dirs: &Dirs) -> Remote {
@@ -173,4 +176,23 @@ fn a_store_may_lie_in_a_directory_of_any_name() {
         pull(&remote, &dirs.path(&copy)).unwrap();
         assert_has(&dirs.path(&copy), 0..3);
     }
+}
+
+#[test]
+fn a_list_without_end_is_refused_and_nothing_is_pulled() {
+    // A store that answered with new pages without end kept a pull for as long as it could.
+    let dirs = Dirs::new();
+    let store = memory();
+    push(&remote(&store), &add(&dirs.path("idx"), 0..3)).unwrap();
+    let endless =
+        [(Fault::NewPages, "more than 262144 objects"), (Fault::SamePage, " again after ")];
+    for (fault, expected) in endless {
+        let faulty: Arc<dyn ObjectStore> = Arc::new(Faulty::new(store.clone(), fault, 0));
+        let error = pull(&remote(&faulty), &dirs.path("copy")).unwrap_err().to_string();
+        assert!(error.contains("manifests/ has no end: it has "), "{error}");
+        assert!(error.contains(expected), "{error}");
+        assert!(!dirs.path("copy").exists());
+    }
+    pull(&remote(&store), &dirs.path("copy")).unwrap();
+    assert_has(&dirs.path("copy"), 0..3);
 }

@@ -31,6 +31,10 @@ pub enum Fault {
     Flipped,
     /// Other requests come before this request.
     Delayed,
+    /// Lists of manifests go on with further numbers and never end.
+    NewPages,
+    /// Lists of manifests are the same page again and again.
+    SamePage,
 }
 
 /// A store over another store, which carries out requests until a request fails.
@@ -94,6 +98,7 @@ impl Faulty {
         match self.fault {
             Fault::Cut if number >= self.at => Some(Fault::Cut),
             Fault::CutAfter if number > self.at => Some(Fault::Cut),
+            Fault::NewPages | Fault::SamePage => None,
             fault => (number == self.at).then_some(fault),
         }
     }
@@ -101,6 +106,16 @@ impl Faulty {
 
 fn lost<T>() -> Result<T> {
     Err(object_store::Error::Generic { store: "faulty", source: "the connection was lost".into() })
+}
+
+fn manifest(number: u64) -> Result<ObjectMeta> {
+    Ok(ObjectMeta {
+        location: Path::from(format!("manifests/{number:020}.json")),
+        last_modified: Default::default(),
+        size: 1,
+        e_tag: None,
+        version: None,
+    })
 }
 
 async fn delay() {
@@ -202,7 +217,13 @@ impl ObjectStore for Faulty {
     }
 
     fn list(&self, prefix: Option<&Path>) -> BoxStream<'static, Result<ObjectMeta>> {
-        match self.next() {
+        let fault = self.next();
+        match self.fault {
+            Fault::NewPages => return stream::iter((1..).map(manifest)).boxed(),
+            Fault::SamePage => return stream::iter((1..=1000).cycle().map(manifest)).boxed(),
+            _ => {}
+        }
+        match fault {
             Some(Fault::Cut | Fault::CutAfter | Fault::Lost | Fault::Unanswered) => {
                 stream::once(async { lost() }).boxed()
             }
