@@ -86,7 +86,7 @@ pub fn events(
     watch: Option<&str>,
     limit: usize,
 ) -> PyResult<String> {
-    let found = run::long(py, |stop| caught_up(&index.index()?, (after, watch, limit), stop))?;
+    let found = run::long(py, |stop| caught_up(&index.index()?, after, watch, limit, stop))?;
     // A different process, such as a service, may be matching.
     to_json(&found.0)
 }
