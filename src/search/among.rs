@@ -10,7 +10,7 @@ use super::filter::Filter;
 use super::frequencies::{leave_out_all_deleted, leave_out_deleted, look_up};
 use super::query::Query;
 use super::query_signature::QuerySignature;
-use super::retrieve::{self, Search};
+use super::retrieve::Search;
 use super::searcher::Searcher;
 use super::shared::SharedFingerprints;
 use super::weigh::Weigh;
@@ -43,15 +43,6 @@ impl Searcher {
         let meeting = search.meeting(&candidates)?;
         Ok(search.hits(meeting)?.hits)
     }
-
-    /// Returns the smallest number of fingerprints that a hit shares with a query of
-    /// these numbers of tokens and distinct fingerprints.
-    ///
-    /// # Errors
-    /// When the configuration of the index cannot tell.
-    pub fn overlap_min(&self, query: &Query, tokens: u32, fingerprints: u32) -> Result<u32> {
-        retrieve::overlap_min(self, query, tokens, fingerprints)
-    }
 }
 
 impl<'a> Search<'a> {
@@ -77,7 +68,7 @@ impl<'a> Search<'a> {
             false => Vec::new(),
         };
         let keys = subject.keys.len() as u32;
-        let overlap_min = retrieve::overlap_min(searcher, query, subject.tokens, keys)?;
+        let overlap_min = searcher.overlap_min(query, subject.tokens, keys)?;
         let places = |terms: &Terms<'_>| terms.iter().map(|(i, term)| (term.ordinal, *i)).collect();
         let terms: Vec<Vec<(u32, u32)>> = terms.iter().map(places).collect();
         let mut shared = SharedFingerprints::within(query.memory.as_ref());

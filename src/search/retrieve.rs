@@ -101,7 +101,7 @@ fn find(
     let pruning = Pruning::of(query, searcher.ignored.is_some());
     let request = Request {
         keys: &subject.keys,
-        overlap_min: overlap_min(searcher, query, subject.tokens, subject.keys.len() as u32)?,
+        overlap_min: searcher.overlap_min(query, subject.tokens, subject.keys.len() as u32)?,
         best: pruning.by_overlap,
         best_by_weight: pruning.by_weight,
         tuning: searcher.tuning,
@@ -118,15 +118,20 @@ fn find(
     candidates::find(snapshot, &request, counters)
 }
 
-/// Returns the minimum overlap of a document that meets the thresholds of a query with this number
-/// of tokens and of distinct fingerprints.
-pub fn overlap_min(searcher: &Searcher, query: &Query, tokens: u32, keys: u32) -> Result<u32> {
-    let has_text = !matches!(query.subject, Subject::Signature { .. });
-    let maker = searcher.run_maker().filter(|_| has_text && searcher.can_read_runs());
-    let sampling = searcher.sampling(maker.as_ref());
-    let size = sampling.size(keys, || Ok::<_, Error>(tokens))?;
-    // Resemblance never exceeds containment, because the union is no smaller than one side.
-    let share = query.thresholds.containment().max(query.thresholds.resemblance());
-    let least = if share > 0.0 { sampling.least_shared(share, size) } else { 1 };
-    Ok(least.max(query.thresholds.overlap()))
+impl Searcher {
+    /// Returns the smallest number of fingerprints that a hit shares with a query of these numbers
+    /// of tokens and distinct fingerprints.
+    ///
+    /// # Errors
+    /// When the configuration of the index cannot tell.
+    pub fn overlap_min(&self, query: &Query, tokens: u32, fingerprints: u32) -> Result<u32> {
+        let has_text = !matches!(query.subject, Subject::Signature { .. });
+        let maker = self.run_maker().filter(|_| has_text && self.can_read_runs());
+        let sampling = self.sampling(maker.as_ref());
+        let size = sampling.size(fingerprints, || Ok::<_, Error>(tokens))?;
+        // Resemblance never exceeds containment, because the union is no smaller than one side.
+        let share = query.thresholds.containment().max(query.thresholds.resemblance());
+        let least = if share > 0.0 { sampling.least_shared(share, size) } else { 1 };
+        Ok(least.max(query.thresholds.overlap()))
+    }
 }

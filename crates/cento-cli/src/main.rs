@@ -47,6 +47,11 @@ mod network_out;
 mod outfile;
 mod output;
 mod pairs;
+#[cfg(not(feature = "parquet"))]
+#[path = "no_parquet_file.rs"]
+mod parquet_file;
+#[cfg(feature = "parquet")]
+mod parquet_file;
 mod parse;
 mod progress;
 mod recover;

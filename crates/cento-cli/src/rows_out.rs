@@ -7,18 +7,11 @@ use serde::Serialize;
 
 use super::list_format::{ListFormat, ListOut};
 use super::outfile::OutFile;
+use super::parquet_file::ParquetFile;
 use super::unwritten::UnwrittenFile;
 use super::{Result, VerbFailure, terminal};
 use cento::Error;
-#[cfg(not(feature = "parquet"))]
-use cento::Refusal;
-#[cfg(feature = "parquet")]
-use cento::runtime::replace;
 pub use cento_report::CellType;
-#[cfg(feature = "parquet")]
-use cento_report::ParquetRows;
-#[cfg(feature = "parquet")]
-use tempfile::NamedTempFile;
 
 /// The destination of rows.
 pub struct RowsOut {
@@ -30,7 +23,6 @@ pub struct RowsOut {
 
 enum RowSink {
     List(Box<ListOut<OutFile>>),
-    #[cfg(feature = "parquet")]
     Parquet(Box<ParquetFile>),
 }
 
@@ -61,7 +53,11 @@ impl RowsOut {
                 let what = format!("its name promises Parquet; omit --format {}", format.name());
                 return Err(Error::input(path.display().to_string(), what).into());
             }
-            let sink = parquet(path, columns, cell_type)?;
+            if path.exists() {
+                return Err(Error::io("create", path, io::ErrorKind::AlreadyExists.into()).into());
+            }
+            let file = ParquetFile::create(path, columns, cell_type)?;
+            let sink = RowSink::Parquet(Box::new(file));
             return Ok(RowsOut { sink, path: its_path, unwritten: None });
         }
         format.check_name(path)?;
@@ -87,8 +83,7 @@ impl RowsOut {
         self.unwritten.iter_mut().for_each(UnwrittenFile::keep);
         let written = match &mut self.sink {
             RowSink::List(list) => list.write(row, human),
-            #[cfg(feature = "parquet")]
-            RowSink::Parquet(file) => file.rows.write(row),
+            RowSink::Parquet(file) => file.write(row),
         };
         written.map_err(|error| failed(self.path.as_deref(), error))
     }
@@ -97,7 +92,6 @@ impl RowsOut {
     pub fn is_table(&self) -> bool {
         match &self.sink {
             RowSink::List(list) => matches!(**list, ListOut::Rows(_)),
-            #[cfg(feature = "parquet")]
             RowSink::Parquet(_) => true,
         }
     }
@@ -110,7 +104,6 @@ impl RowsOut {
         self.unwritten.iter_mut().for_each(UnwrittenFile::keep);
         let written = match self.sink {
             RowSink::List(list) => list.finish().and_then(|mut out| out.finish()),
-            #[cfg(feature = "parquet")]
             RowSink::Parquet(file) => file.finish(),
         };
         written.map(drop).map_err(|error| failed(self.path.as_deref(), error))
@@ -123,43 +116,4 @@ fn failed(path: Option<&Path>, error: io::Error) -> VerbFailure {
         Some(path) => Error::io("write", path, error).into(),
         None => error.into(),
     }
-}
-
-/// A Parquet file that gets its name when it is complete.
-#[cfg(feature = "parquet")]
-struct ParquetFile {
-    rows: ParquetRows<NamedTempFile>,
-    path: PathBuf,
-}
-
-#[cfg(feature = "parquet")]
-impl ParquetFile {
-    fn finish(self) -> io::Result<()> {
-        let file = self.rows.finish()?;
-        file.as_file().sync_all()?;
-        file.persist_noclobber(&self.path).map_err(|error| error.error)?;
-        replace::sync_name(&self.path)
-    }
-}
-
-#[cfg(feature = "parquet")]
-fn parquet(
-    path: &Path,
-    columns: &[&'static str],
-    cell_type: fn(&str) -> CellType,
-) -> cento::Result<RowSink> {
-    let failed = |error| Error::io("create", path, error);
-    if path.exists() {
-        return Err(failed(io::ErrorKind::AlreadyExists.into()));
-    }
-    let file = replace::beside(path).map_err(failed)?;
-    let columns = columns.iter().map(|column| (*column, cell_type(column))).collect();
-    let rows = ParquetRows::new(file, columns).map_err(failed)?;
-    Ok(RowSink::Parquet(Box::new(ParquetFile { rows, path: path.to_owned() })))
-}
-
-#[cfg(not(feature = "parquet"))]
-fn parquet(path: &Path, _: &[&'static str], _: fn(&str) -> CellType) -> cento::Result<RowSink> {
-    let refusal = Refusal::unsupported("to write Parquet", "parquet", "cento-report");
-    Err(Error::input(path.display().to_string(), refusal))
 }

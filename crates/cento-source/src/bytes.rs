@@ -16,7 +16,6 @@ pub enum Source<'a> {
 }
 
 /// A file with random access.
-#[cfg(feature = "archives")]
 pub enum Seekable {
     /// A file on disk.
     File(File),
@@ -25,7 +24,6 @@ pub enum Seekable {
 }
 
 impl<'a> Source<'a> {
-    #[cfg(feature = "archives")]
     /// Returns the source for a file whose directory has been read.
     pub fn of(file: Seekable) -> Source<'a> {
         match file {
@@ -66,7 +64,6 @@ impl<'a> Source<'a> {
 
     /// Returns the source with random access, or `None` if a stream exceeds `bytes_max` bytes,
     /// since a stream has to be held in memory.
-    #[cfg(feature = "archives")]
     pub fn seekable(self, bytes_max: usize) -> io::Result<Option<Seekable>> {
         match self {
             Source::File(file) => Ok(Some(Seekable::File(file))),
@@ -90,7 +87,6 @@ impl Read for Source<'_> {
     }
 }
 
-#[cfg(feature = "archives")]
 impl Read for Seekable {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         match self {
@@ -100,7 +96,6 @@ impl Read for Seekable {
     }
 }
 
-#[cfg(feature = "archives")]
 impl Seek for Seekable {
     fn seek(&mut self, to: io::SeekFrom) -> io::Result<u64> {
         match self {

@@ -9,9 +9,7 @@ use std::rc::Rc;
 
 use crate::format::has_ending;
 use members::Members;
-#[cfg(feature = "archives")]
-pub use members::OF_NEXT_MEMBER;
-pub use members::Resumption;
+pub use members::{OF_NEXT_MEMBER, Resumption};
 
 /// The compression of a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,7 +69,6 @@ pub struct Unpacking {
 
 impl Unpacking {
     /// Returns the limit for an input of `packed` bytes.
-    #[cfg(feature = "archives")]
     pub fn of(packed: u64) -> Unpacking {
         let unpacking = Unpacking::default();
         unpacking.packed.set(packed);

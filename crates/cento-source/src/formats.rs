@@ -37,23 +37,23 @@ static FORMATS: &[&FileFormat] = &[
         "mail",
         &[".eml", ".mht", ".mhtml"],
         "the mail, and each of its attachments; the page that a browser saved as one",
-        MAIL,
+        ALWAYS,
         b"From: x\nTo: y\n\nz",
     ),
     &format(
         "mailbox",
         &[".mbox"],
         "each mail, and each of its attachments",
-        MAIL,
+        ALWAYS,
         b"From a@b Mon Jan  1 12:00:00 2024\nTo: y\n\nz\n",
     ),
     &crate::markdown::FORMAT,
     &crate::tex::FORMAT,
     &crate::notebook::FORMAT,
     &crate::subtitles::FORMAT,
-    &format("zip", &[".zip"], "each file in the archive", ARCHIVES, b"PK\x03\x04"),
-    &format("tar", &[".tar", ".tgz"], "each file in the archive", ARCHIVES, &TAR),
-    &format("warc", &[".warc", ".arc"], "each page of the web archive", ARCHIVES, b"WARC/1.0\r\n"),
+    &format("zip", &[".zip"], "each file in the archive", ALWAYS, b"PK\x03\x04"),
+    &format("tar", &[".tar", ".tgz"], "each file in the archive", ALWAYS, &TAR),
+    &format("warc", &[".warc", ".arc"], "each page of the web archive", ALWAYS, b"WARC/1.0\r\n"),
     &format(
         "compressed",
         &[".gz", ".zst", ".bz2", ".xz"],
@@ -63,8 +63,6 @@ static FORMATS: &[&FileFormat] = &[
     ),
 ];
 
-const ARCHIVES: (Option<&str>, bool) = (Some("archives"), cfg!(feature = "archives"));
-const MAIL: (Option<&str>, bool) = (Some("mail"), cfg!(feature = "mail"));
 const DOCUMENTS: (Option<&str>, bool) = (Some("documents"), cfg!(feature = "documents"));
 const PDF: (Option<&str>, bool) = (Some("pdf"), cfg!(feature = "pdf"));
 const OFFICE: (Option<&str>, bool) = (Some("office"), cfg!(feature = "office"));

@@ -9,7 +9,6 @@
 //! continues with the next record.
 
 mod add;
-#[cfg(feature = "archives")]
 mod archive;
 mod broken_word;
 mod bytes;
@@ -36,7 +35,6 @@ mod html;
 mod ignored;
 mod jsonl;
 mod kind;
-#[cfg(feature = "mail")]
 mod mail;
 mod markdown;
 mod meta_fields;
@@ -61,7 +59,6 @@ mod text_field;
 mod train;
 mod transcode;
 mod walk;
-#[cfg(feature = "archives")]
 mod warc;
 mod worker;
 mod xml;

@@ -3,7 +3,6 @@
 //! Markup, addresses and HTML tags are removed. Every line stays at its place, so that line numbers
 //! of passages are line numbers of the file.
 
-#[cfg(feature = "markdown")]
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
 use crate::SourceOptions;
@@ -15,8 +14,8 @@ pub static FORMAT: FileFormat = FileFormat {
     name: "markdown",
     endings: &[".md", ".markdown"],
     documents: "the text without markup",
-    feature: Some("markdown"),
-    is_built: cfg!(feature = "markdown"),
+    feature: None,
+    is_built: true,
     keeps_lines: true,
     example: b"# Tides\n\nTwice a *day*\nthe [sea](http://example.org) rises.\n",
     markup: Some(Markup {
@@ -29,22 +28,15 @@ pub static FORMAT: FileFormat = FileFormat {
 };
 
 /// Returns the text of Markdown within a different file. Returns the Markdown unchanged if the
-/// options ask for sources, or this build cannot read Markdown.
+/// options ask for sources.
 pub fn text_within(markdown: String, options: &SourceOptions) -> String {
-    match FORMAT.is_built && options.html != Html::Source {
+    match options.html != Html::Source {
         true => text_of(&markdown),
         false => markdown,
     }
 }
 
-/// Returns the Markdown unchanged, because this build has no parser.
-#[cfg(not(feature = "markdown"))]
-fn text_of(markdown: &str) -> String {
-    markdown.to_owned()
-}
-
 /// Returns the text of Markdown (CommonMark with tables, footnotes, strikethrough and task lists).
-#[cfg(feature = "markdown")]
 fn text_of(markdown: &str) -> String {
     let options = Options::ENABLE_TABLES
         | Options::ENABLE_FOOTNOTES
@@ -72,7 +64,6 @@ fn text_of(markdown: &str) -> String {
     out.text
 }
 
-#[cfg(feature = "markdown")]
 struct MarkdownText<'a> {
     source: &'a str,
     /// The position in the source.
@@ -80,7 +71,6 @@ struct MarkdownText<'a> {
     text: String,
 }
 
-#[cfg(feature = "markdown")]
 impl MarkdownText<'_> {
     /// Skips markup up to `to`. Keeps line breaks, and a space where markup separated words.
     fn go_to(&mut self, to: usize) {
@@ -108,7 +98,6 @@ impl MarkdownText<'_> {
 }
 
 /// Removes tags and comments from HTML, and keeps line breaks.
-#[cfg(feature = "markdown")]
 fn without_tags(html: &str) -> String {
     let mut text = String::new();
     let mut rest = html;
@@ -127,7 +116,7 @@ fn without_tags(html: &str) -> String {
     text
 }
 
-#[cfg(all(test, feature = "markdown"))]
+#[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;

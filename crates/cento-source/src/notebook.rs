@@ -116,11 +116,7 @@ mod tests {
                 {"cell_type": "code", "source": "f(1)\n", "outputs": [{"text": ["printed"]}]},
                 {"cell_type": "code", "source": []},
                 {"cell_type": "raw", "source": "three"}], "nbformat": 4}"##,
-            if cfg!(feature = "markdown") {
-                "One\ntwo\n\nf(1)\n\nthree"
-            } else {
-                "# One\ntwo\n\nf(1)\n\nthree"
-            },
+            "One\ntwo\n\nf(1)\n\nthree",
         );
         check(
             r#"{"worksheets": [{"cells": [{"cell_type": "code", "input": ["a\n", "b"]}]}]}"#,

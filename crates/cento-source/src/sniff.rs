@@ -312,7 +312,6 @@ pub fn unread(start: &[u8]) -> &'static str {
 }
 
 /// Returns whether a damaged zip file begins like a document.
-#[cfg(feature = "archives")]
 pub fn begins_as_document(start: &[u8]) -> bool {
     cento::text::kind::document(start).is_some()
 }

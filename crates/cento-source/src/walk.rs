@@ -4,7 +4,6 @@ mod archives;
 mod includes;
 mod mails;
 
-#[cfg(feature = "archives")]
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, Read};
@@ -13,17 +12,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::READ_ALL_OF;
-#[cfg(feature = "archives")]
 use super::archive::{self, Entry};
 use super::bytes::Source;
-#[cfg(feature = "archives")]
-use super::compressed::Unpacking;
-use super::compressed::{Compression, Resumption, peek};
+use super::compressed::{Compression, Resumption, Unpacking, peek};
 use super::directory::{files_below, place_of};
-#[cfg(feature = "archives")]
-use super::filter::HIDDEN;
-use super::filter::LIST;
-use super::filter::{NO_DOCUMENTS, NO_FILES, NO_FILES_LEFT, NO_TEXT_FIELD};
+use super::filter::{HIDDEN, LIST, NO_DOCUMENTS, NO_FILES, NO_FILES_LEFT, NO_TEXT_FIELD};
 use super::format::Columnar;
 use super::html::Html;
 use super::jsonl::{Lines, read_lines};
@@ -34,7 +27,6 @@ use super::table::{Fault, read_table};
 use super::transcode::utf8;
 use super::{Chunk, ChunkKind, DEFECT, EMPTY, PEEK_BYTES, SourceOptions};
 use super::{PACKAGE, too_long, unread};
-#[cfg(feature = "archives")]
 use cento::hash::Digest;
 use cento::index::IdSource;
 use cento::{Error, Refusal};
@@ -124,10 +116,8 @@ struct WalkReader<'a> {
     options: &'a SourceOptions,
     emit: Emit<'a>,
     /// The open archives, outermost first.
-    #[cfg(feature = "archives")]
     within: Vec<Within>,
     /// The size of the current input, in bytes.
-    #[cfg(feature = "archives")]
     len: u64,
     /// A file is a single document, even if it has records.
     is_one: bool,
@@ -143,7 +133,6 @@ struct WalkReader<'a> {
 }
 
 /// The state of an open archive.
-#[cfg(feature = "archives")]
 struct Within {
     /// The limit of the bytes unpacked from the archive.
     unpacking: Unpacking,
@@ -151,7 +140,6 @@ struct Within {
     names: HashMap<u64, u32>,
 }
 
-#[cfg(feature = "archives")]
 impl Within {
     fn of(len: u64) -> Within {
         Within { unpacking: Unpacking::of(len), names: HashMap::new() }
@@ -159,7 +147,6 @@ impl Within {
 }
 
 /// The maximum nesting of archives.
-#[cfg(feature = "archives")]
 const ARCHIVES_MAX: usize = 2;
 
 impl<'a> WalkReader<'a> {
@@ -167,9 +154,7 @@ impl<'a> WalkReader<'a> {
         WalkReader {
             options,
             emit,
-            #[cfg(feature = "archives")]
             within: Vec::new(),
-            #[cfg(feature = "archives")]
             len: 0,
             is_one,
             names_alone: false,
@@ -189,12 +174,7 @@ impl<'a> WalkReader<'a> {
 
     /// Records the size of the next file, or 0 if the size is unknown.
     fn set_len(&mut self, len: u64) {
-        #[cfg(feature = "archives")]
-        {
-            self.len = len;
-        }
-        #[cfg(not(feature = "archives"))]
-        let _ = len;
+        self.len = len;
     }
 
     fn skip(&mut self, place: &str, why: &'static str) -> ControlFlow<()> {
@@ -264,12 +244,10 @@ impl<'a> WalkReader<'a> {
     /// such files fails only this file. A file without documents, such as a table without rows, is
     /// reported.
     fn named(&mut self, place: &Arc<str>, name: &str, source: Source<'_>) -> ControlFlow<()> {
-        #[cfg(feature = "archives")]
         let open = self.within.len();
         let before = self.emitted;
         let read = Error::catch(place, || Ok(self.opened(place, name, source)));
         read.unwrap_or_else(|_| {
-            #[cfg(feature = "archives")]
             self.within.truncate(open);
             self.fail(unread(place, DEFECT))
         })?;
@@ -408,7 +386,6 @@ impl<'a> WalkReader<'a> {
     }
 
     /// Reads an archive, whose files are documents.
-    #[cfg(feature = "archives")]
     fn archive<S: Sized>(
         &mut self,
         place: &Arc<str>,
@@ -431,7 +408,6 @@ impl<'a> WalkReader<'a> {
     }
 
     /// Reads an entry of an archive.
-    #[cfg(feature = "archives")]
     fn inside(&mut self, archive: &str, name: &str, entry: Entry<'_>) -> ControlFlow<()> {
         let name = name.strip_prefix("./").unwrap_or(name);
         let is_hidden = |part: &str| part.starts_with('.') && part != "." && part != "..";

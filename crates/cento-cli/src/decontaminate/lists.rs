@@ -7,16 +7,11 @@ use serde::Serialize;
 
 use super::spool::WithQuestions;
 use crate::outfile::{NewFile, PromisedFormat, check_free, promised};
+use crate::parquet_file::ParquetFile;
 use crate::terminal;
-#[cfg(not(feature = "parquet"))]
-use cento::Refusal;
-#[cfg(feature = "parquet")]
-use cento::runtime::replace;
 use cento::{Error, Result};
 use cento_collections::decontaminate::{Benchmarks, CommonWords, Finding, QuestionCounts};
-use cento_report::Rows;
-#[cfg(feature = "parquet")]
-use cento_report::{CellType, ParquetRows};
+use cento_report::{CellType, Rows};
 use std::io::Write;
 
 /// A question found in a document: a row of the list of documents.
@@ -179,8 +174,7 @@ pub struct ListFile {
 enum ListForm {
     Lines(Box<NewFile>),
     Rows(Box<Rows<NewFile>>),
-    #[cfg(feature = "parquet")]
-    Parquet(Box<ParquetRows<tempfile::NamedTempFile>>),
+    Parquet(Box<ParquetFile>),
 }
 
 fn is_parquet(path: &Path) -> bool {
@@ -206,7 +200,7 @@ impl ListFile {
     pub fn create(path: &Path, columns: &'static [&'static str]) -> Result<ListFile> {
         let failed = |error| Error::io("create", path, error);
         let form = if is_parquet(path) {
-            parquet(path, columns)?
+            ListForm::Parquet(Box::new(ParquetFile::create(path, columns, cell_type)?))
         } else {
             let file = NewFile::create(path)?;
             match promised(path, "JSON lines")? {
@@ -227,8 +221,7 @@ impl ListFile {
         let written = match &mut self.form {
             ListForm::Lines(file) => terminal::json(row).and_then(|line| writeln!(file, "{line}")),
             ListForm::Rows(rows) => rows.write(row),
-            #[cfg(feature = "parquet")]
-            ListForm::Parquet(rows) => rows.write(row),
+            ListForm::Parquet(file) => file.write(row),
         };
         written.map_err(|error| Error::io("write", &self.path, error))
     }
@@ -242,19 +235,12 @@ impl ListFile {
         match self.form {
             ListForm::Lines(file) => file.finish(),
             ListForm::Rows(rows) => rows.finish().map_err(failed)?.finish(),
-            #[cfg(feature = "parquet")]
-            ListForm::Parquet(rows) => {
-                let file = rows.finish().map_err(failed)?;
-                file.as_file().sync_all().map_err(failed)?;
-                file.persist(&self.path).map_err(|error| failed(error.error))?;
-                replace::sync_name(&self.path).map_err(failed)
-            }
+            ListForm::Parquet(file) => file.finish().map_err(failed),
         }
     }
 }
 
 /// Returns the type of a column: the type of the field in the rows.
-#[cfg(feature = "parquet")]
 fn cell_type(column: &str) -> CellType {
     match column {
         "common" | "answer" => CellType::Truth,
@@ -270,18 +256,4 @@ fn cell_type(column: &str) -> CellType {
         | "with_answer" => CellType::Integer,
         _ => CellType::Text,
     }
-}
-
-#[cfg(feature = "parquet")]
-fn parquet(path: &Path, columns: &'static [&'static str]) -> Result<ListForm> {
-    let failed = |error| Error::io("create", path, error);
-    let file = replace::beside(path).map_err(failed)?;
-    let columns = columns.iter().map(|column| (*column, cell_type(column))).collect();
-    Ok(ListForm::Parquet(Box::new(ParquetRows::new(file, columns).map_err(failed)?)))
-}
-
-#[cfg(not(feature = "parquet"))]
-fn parquet(path: &Path, _: &'static [&'static str]) -> Result<ListForm> {
-    let refusal = Refusal::unsupported("to write Parquet files", "parquet", "cento-cli");
-    Err(Error::input(path.display().to_string(), refusal))
 }

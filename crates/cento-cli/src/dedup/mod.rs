@@ -208,7 +208,8 @@ impl Dedup {
         };
         let own = self.open_or_plan(&path, &against, &stop)?;
         // A refused run leaves no file and no index.
-        dedup::check_against(own.config(), self.index.as_deref(), &against, &self.options)?;
+        let (name, seeks_passages) = (self.index.as_deref(), self.options.cut_passages.is_some());
+        dedup::check_against(own.config(), name, &against, seeks_passages)?;
         // A temporary index does not store texts, but the run has the texts at hand.
         let config = own.config().clone();
         let config = if temporary.is_some() { config.with_text(true)? } else { config };

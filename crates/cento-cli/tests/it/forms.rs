@@ -34,7 +34,6 @@ fn the_field_of_the_text_and_the_part_of_a_page_are_options() {
     }
 }
 
-#[cfg(feature = "mail")]
 #[test]
 fn a_file_of_many_texts_is_not_compared_as_one() {
     // Attachments would be passed over without a word.
@@ -61,7 +60,6 @@ fn a_file_of_many_texts_is_not_compared_as_one() {
     }
 }
 
-#[cfg(feature = "archives")]
 #[test]
 fn an_archive_too_deep_is_left_out_and_fails_a_strict_run() {
     let dir = Dir::new();

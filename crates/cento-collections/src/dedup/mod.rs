@@ -217,21 +217,13 @@ impl<R: Iterator> std::fmt::Debug for Dedup<R> {
     }
 }
 
-/// Refuses indexes that a run cannot compare with. `config` and `name` describe the index of the
-/// run. A temporary index has no name.
+/// Refuses indexes that a run cannot compare with, or whose passages it cannot cut out if it
+/// `seeks_passages`. `config` and `name` describe the index of the run. A temporary index has no
+/// name.
 ///
 /// # Errors
 /// When an index signs texts differently, or stores no texts to search for passages.
 pub fn check_against(
-    config: &Config,
-    name: Option<&Path>,
-    against: &[Searcher],
-    options: &DedupOptions,
-) -> Result<()> {
-    check_others(config, name, against, options.cut_passages.is_some())
-}
-
-fn check_others(
     config: &Config,
     name: Option<&Path>,
     against: &[Searcher],

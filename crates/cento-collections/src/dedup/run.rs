@@ -13,7 +13,7 @@ use super::recent::{Prefix, Recent, RecentDocuments};
 use super::scope::GroupUse;
 use super::unwritten::UnwrittenRecords;
 use super::verdict::{Decision, Holder, Reason, Verdict};
-use super::{DedupSettings, Event, Progress, Record, check_others, no_texts};
+use super::{DedupSettings, Event, Progress, Record, check_against, no_texts};
 use crate::seam::has_words;
 use crate::verify::check_all_words;
 use cento::index::{
@@ -115,7 +115,7 @@ impl DedupRun {
     ) -> Result<DedupRun> {
         let config = index.config();
         let name = (!options.temporary).then(|| index.path());
-        check_others(config, name, &against, options.cut_passages.is_some())?;
+        check_against(config, name, &against, options.cut_passages.is_some())?;
         if options.cut_passages.is_some() && !config.store_text {
             return Err(no_texts(index.path()));
         }

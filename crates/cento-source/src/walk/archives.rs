@@ -1,27 +1,18 @@
 //! Opens archives and documents that are zip files.
 
-#[cfg(feature = "archives")]
 use std::io::Seek;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use super::WalkReader;
-#[cfg(not(feature = "archives"))]
-use crate::PACKAGE;
-#[cfg(feature = "archives")]
 use crate::archive::{self, ZipForm};
 use crate::bytes::Source;
 use crate::format::has_ending;
 use crate::sniff;
-#[cfg(feature = "archives")]
 use crate::too_long;
 use crate::unread;
-#[cfg(feature = "archives")]
 use crate::warc;
-#[cfg(feature = "archives")]
 use cento::Error;
-#[cfg(not(feature = "archives"))]
-use cento::Refusal;
 
 /// The extension of zip archives.
 const ZIP: &str = ".zip";
@@ -32,7 +23,6 @@ const ZIP_DOCUMENTS: [&str; 10] =
 
 impl WalkReader<'_> {
     /// Reads a zip file: an archive, or a document.
-    #[cfg(feature = "archives")]
     pub(super) fn zip(
         &mut self,
         place: &Arc<str>,
@@ -70,29 +60,11 @@ impl WalkReader<'_> {
         }
     }
 
-    /// Reads a zip file that is a document. This build cannot read archives.
-    #[cfg(not(feature = "archives"))]
-    pub(super) fn zip(
-        &mut self,
-        place: &Arc<str>,
-        name: &str,
-        start: &[u8],
-        source: Source<'_>,
-    ) -> ControlFlow<()> {
-        match has_ending(name, &[ZIP]) {
-            true => self.refuse_archive(place),
-            false if has_ending(name, &ZIP_DOCUMENTS) => self.document(place, start, source),
-            false => self.skip(place, sniff::unread(start)),
-        }
-    }
-
-    #[cfg(feature = "archives")]
     pub(super) fn tar(&mut self, place: &Arc<str>, source: Source<'_>) -> ControlFlow<()> {
         self.archive(place, source, |source, each| archive::tar(source, each))
     }
 
     /// Reads a WARC or ARC archive.
-    #[cfg(feature = "archives")]
     pub(super) fn web_archive(
         &mut self,
         place: &Arc<str>,
@@ -101,27 +73,5 @@ impl WalkReader<'_> {
     ) -> ControlFlow<()> {
         let kind = if is_arc { warc::Kind::Arc } else { warc::Kind::Warc };
         self.archive(place, source, |source, each| warc::pages(source, kind, each))
-    }
-
-    #[cfg(not(feature = "archives"))]
-    pub(super) fn web_archive(
-        &mut self,
-        place: &Arc<str>,
-        _: Source<'_>,
-        _: bool,
-    ) -> ControlFlow<()> {
-        self.refuse_archive(place)
-    }
-
-    #[cfg(not(feature = "archives"))]
-    pub(super) fn tar(&mut self, place: &Arc<str>, _: Source<'_>) -> ControlFlow<()> {
-        self.refuse_archive(place)
-    }
-
-    /// Refuses an archive, because this build cannot read archives.
-    #[cfg(not(feature = "archives"))]
-    fn refuse_archive(&mut self, place: &str) -> ControlFlow<()> {
-        let subject = "it is an archive, and reading it";
-        self.fail(unread(place, Refusal::unsupported(subject, "archives", PACKAGE)))
     }
 }

@@ -1,24 +1,18 @@
 //! The documents in mails and mailboxes.
 
-#[cfg(feature = "mail")]
 use std::io;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use super::WalkReader;
-#[cfg(feature = "mail")]
 use super::{ARCHIVES_MAX, Within};
 use crate::bytes::Source;
-#[cfg(feature = "mail")]
 use crate::mail::{self, Attachment, InMailbox, Mail};
-#[cfg(feature = "mail")]
 use crate::{Chunk, ChunkKind, EMPTY, Html, too_long, unread};
-#[cfg(feature = "mail")]
 use cento::Error;
 
 impl WalkReader<'_> {
     /// Reads a mail, whose attachments are read as files.
-    #[cfg(feature = "mail")]
     pub(super) fn mail(&mut self, place: &Arc<str>, source: Source<'_>) -> ControlFlow<()> {
         match self.bytes(place, source) {
             Ok(bytes) => self.parsed(place, bytes),
@@ -27,7 +21,6 @@ impl WalkReader<'_> {
     }
 
     /// Reads a mailbox, whose mails have numbers as names.
-    #[cfg(feature = "mail")]
     pub(super) fn mailbox(&mut self, place: &Arc<str>, source: Source<'_>) -> ControlFlow<()> {
         if self.is_one {
             return self.skip(place, "it is a mailbox; each of its mails is a text");
@@ -45,7 +38,6 @@ impl WalkReader<'_> {
         read.unwrap_or_else(|error| self.fail(Error::io(self.read_since(before), &**place, error)))
     }
 
-    #[cfg(feature = "mail")]
     fn parsed(&mut self, place: &Arc<str>, bytes: Vec<u8>) -> ControlFlow<()> {
         let len = bytes.len() as u64;
         let parsed = mail::parse(bytes, self.options.encoding.as_deref());
@@ -85,19 +77,5 @@ impl WalkReader<'_> {
         });
         self.within.pop();
         flow
-    }
-
-    #[cfg(not(feature = "mail"))]
-    pub(super) fn mail(&mut self, place: &Arc<str>, _: Source<'_>) -> ControlFlow<()> {
-        const WHY: &str = "it is a mail, and reading it needs the feature `mail` of the package \
-                           `cento-source`, which this build lacks";
-        self.skip_without("mail", place, WHY)
-    }
-
-    #[cfg(not(feature = "mail"))]
-    pub(super) fn mailbox(&mut self, place: &Arc<str>, _: Source<'_>) -> ControlFlow<()> {
-        const WHY: &str = "it is a mailbox, and reading it needs the feature `mail` of the package \
-                           `cento-source`, which this build lacks";
-        self.skip_without("mail", place, WHY)
     }
 }

@@ -138,7 +138,6 @@ fn table(kinds: &[Kind]) -> Vec<u8> {
     writer.into_inner().unwrap()
 }
 
-#[cfg(feature = "archives")]
 fn zip(kinds: &[Kind]) -> Vec<u8> {
     let mut writer = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
     for (number, kind) in kinds.iter().enumerate() {
@@ -149,7 +148,6 @@ fn zip(kinds: &[Kind]) -> Vec<u8> {
     writer.finish().unwrap().into_inner()
 }
 
-#[cfg(feature = "archives")]
 fn tar(kinds: &[Kind]) -> Vec<u8> {
     let mut builder = tar::Builder::new(Vec::new());
     for kind in kinds {
@@ -167,7 +165,6 @@ fn tar(kinds: &[Kind]) -> Vec<u8> {
 fn sources(kinds: &[Kind]) -> Vec<(&'static str, Vec<u8>)> {
     let mut sources: Vec<_> = LISTS.iter().map(|&name| (name, list(name, kinds))).collect();
     sources.push(("table.csv", table(kinds)));
-    #[cfg(feature = "archives")]
     sources.extend([("files.zip", zip(kinds)), ("files.tar", tar(kinds))]);
     sources
 }
