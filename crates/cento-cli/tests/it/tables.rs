@@ -507,7 +507,7 @@ fn passages_are_written_to_a_file_in_every_format() {
 fn passages_as_parquet_need_a_feature_that_is_named() {
     let run = passages().passages(&["--out", "out.parquet"]);
     assert_eq!(run.status, 2);
-    for part in ["out.parquet", "`parquet`", "`cento-report`", "cargo install --locked"] {
+    for part in ["out.parquet", "`parquet`", "`cento-cli`", "cargo install --locked"] {
         assert!(run.err.contains(part), "{}", run.err);
     }
 }
