@@ -59,7 +59,7 @@ rules! {
         copied_inside = "around.holds(&passage, steps)?" => "false": "copied passages within others";
     }
     "candidates.rs" {
-        few_words = "!query.has_few_words(&passage.query)\n            && !document.has_few_words(&passage.hit)" => "true": "rewritten text of few different words";
+        few_words = "!pair.query.has_few_words(&passage.query)\n            && !pair.document.has_few_words(&passage.hit)" => "true": "rewritten text of few different words";
         the_rewritten = "judged(rewritten, pair, steps)?" => "Vec::new()": "all rewritten passages";
         the_summaries = "judged(summarized, pair, steps)?" => "Vec::new()": "all summaries";
     }
