@@ -132,7 +132,7 @@ mod tests {
         ) {
             // A nullable list of nullable numbers. Definition level 2 is a value.
             let levels = |kept_only: bool| {
-                let mut batch = Batch::<parquet::data_type::Int32Type>::new((2, 1));
+                let mut batch = Batch::<parquet::data_type::Int32Type>::new(2, 1);
                 for (_, list) in rows.iter().filter(|(is_kept, _)| *is_kept || !kept_only) {
                     if list.is_empty() {
                         batch.definitions.push(0);
@@ -161,7 +161,7 @@ mod tests {
     #[test]
     fn levels_that_do_not_fit_are_refused() {
         let batch = |definitions: &[i16], repetitions: &[i16], values: &[i32]| {
-            let mut batch = Batch::<parquet::data_type::Int32Type>::new((1, 1));
+            let mut batch = Batch::<parquet::data_type::Int32Type>::new(1, 1);
             batch.definitions.extend(definitions);
             batch.repetitions.extend(repetitions);
             batch.values.extend(values);
