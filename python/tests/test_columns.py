@@ -54,6 +54,21 @@ def test_expected_values_differ(stored: cento.Index, rows: list[tuple[str, str |
     assert found["novelty"][4] == 1.0
 
 
+def test_a_longer_document_that_shares_more_is_not_the_duplicate(tmp_path: Path) -> None:
+    pa = pytest.importorskip("pyarrow")
+    from cento import _columns
+
+    words = [f"word{at}" for at in range(300)]
+    more = [f"more{at}" for at in range(60)]
+    index = cento.Index(tmp_path / "lengths.idx", create=True)
+    with index.writer() as w:
+        w.add_many([("longer", " ".join(words + more)), ("nearer", " ".join(words[:290]))])
+    text = " ".join(words)
+    assert index.search(text, min_resemblance=0.8)[0].id == "longer"
+    found = _columns.duplicates_of(pa.array([text, None]), index, 0.8)
+    assert found.to_pylist() == ["nearer", None]
+
+
 def test_duckdb_has_the_functions(stored: cento.Index, rows: list[tuple[str, str | None]]) -> None:
     duckdb = pytest.importorskip("duckdb")
     pytest.importorskip("pyarrow")

@@ -6,7 +6,8 @@ A row without a text gives nothing (null).
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Mapping
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from ._index import Index
@@ -28,10 +29,10 @@ def signatures(texts: Any, settings: Mapping[str, Any]) -> Any:
     """Returns the distinct fingerprints of each text, ascending: lists of unsigned numbers."""
     pa: Any = importlib.import_module("pyarrow")
 
-    def keys(text: str) -> list[int]:
-        return sorted(sign(text, **settings).keys)
+    def keys(given: list[str]) -> Iterator[list[int]]:
+        return (sorted(sign(text, **settings).keys) for text in given)
 
-    return pa.array(_each(texts, keys), pa.list_(pa.uint64()))
+    return pa.array(_by_row(texts, keys), pa.list_(pa.uint64()))
 
 
 def resemblances(a: Any, b: Any, settings: Mapping[str, Any]) -> Any:
@@ -45,19 +46,30 @@ def resemblances(a: Any, b: Any, settings: Mapping[str, Any]) -> Any:
 
 
 def duplicates_of(texts: Any, index: Index, min_resemblance: float) -> Any:
-    """Returns the id of the stored document that resembles each text most, if any does."""
+    """Returns the id of the stored document with the highest resemblance to each text.
+
+    A search decides which documents reach the minimum; null if none does.
+    """
     pa: Any = importlib.import_module("pyarrow")
-    found = _answers(texts, index, limit=1, min_resemblance=min_resemblance)
-    ids = [None if answer is None or not answer else answer[0].id for answer in found]
-    return pa.array(ids, pa.string())
+
+    def ids(given: list[str]) -> Iterator[str | None]:
+        # The first hit shares most fingerprints, and a longer document may share more.
+        for answer in index.search_many(given, limit=sys.maxsize, min_resemblance=min_resemblance):
+            best = max(answer, key=lambda hit: hit.resemblance, default=None)
+            yield None if best is None else best.id
+
+    return pa.array(_by_row(texts, ids), pa.string())
 
 
 def novelties(texts: Any, index: Index) -> Any:
     """Returns the share of each text, by letters and digits, that no stored document has."""
     pa: Any = importlib.import_module("pyarrow")
-    found = _answers(texts, index, goal="trace")
-    shares = [None if answer is None else answer.trace.new for answer in found]
-    return pa.array(shares, pa.float64())
+
+    def shares(given: list[str]) -> Iterator[float | None]:
+        for answer in index.search_many(given, goal="trace"):
+            yield None if answer.trace is None else answer.trace.new
+
+    return pa.array(_by_row(texts, shares), pa.float64())
 
 
 def hits(texts: Any, index: Index, options: Mapping[str, Any]) -> Any:
@@ -65,22 +77,19 @@ def hits(texts: Any, index: Index, options: Mapping[str, Any]) -> Any:
     pa: Any = importlib.import_module("pyarrow")
     names = [name for name, _ in HIT]
     hit_type = pa.struct([(name, getattr(pa, kind)()) for name, kind in HIT])
-    given = [text for text in texts.to_pylist() if text is not None]
-    table = pa.table(index.search_many(given, to_arrow=True, **options))
-    by_query: list[list[Any]] = [[] for _ in given]
-    for row in table.select(["query", *names]).to_pylist():
-        by_query[row.pop("query")].append(row)
-    rest = iter(by_query)
-    rows = [None if text is None else next(rest) for text in texts.to_pylist()]
-    return pa.array(rows, pa.list_(hit_type))
+
+    def rows(given: list[str]) -> list[list[Any]]:
+        table = pa.table(index.search_many(given, to_arrow=True, **options))
+        by_query: list[list[Any]] = [[] for _ in given]
+        for row in table.select(["query", *names]).to_pylist():
+            by_query[row.pop("query")].append(row)
+        return by_query
+
+    return pa.array(_by_row(texts, rows), pa.list_(hit_type))
 
 
-def _answers(texts: Any, index: Index, **options: Any) -> list[Any]:
-    """The answers for a column of texts, and ``None`` for rows without one."""
+def _by_row(texts: Any, values: Callable[[list[str]], Iterable[Any]]) -> list[Any]:
+    """The values of the texts of a column, and ``None`` for rows without a text."""
     given = texts.to_pylist()
-    found = iter(index.search_many([text for text in given if text is not None], **options))
+    found = iter(values([text for text in given if text is not None]))
     return [None if text is None else next(found) for text in given]
-
-
-def _each(texts: Any, value: Callable[[str], Any]) -> list[Any]:
-    return [None if text is None else value(text) for text in texts.to_pylist()]
