@@ -125,6 +125,9 @@ pub fn shorten_meta(
     added: &[&str],
     mut leave_out: impl FnMut(&str),
 ) {
+    if added.is_empty() {
+        return;
+    }
     let all = serde_json::to_string(meta).map_or(0, |json| json.len());
     if all <= META_KEPT_BYTES_MAX {
         return;
