@@ -6,7 +6,7 @@
 
 use std::fs;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::thread;
 
@@ -17,6 +17,7 @@ use cento_client::api::{Commit, CompareRequest, DocumentBody, SearchRequest, Tex
 use clap::Args;
 
 use crate::Result;
+use crate::bench::process::memory_mb;
 use crate::service::Running;
 
 /// Measure the peak memory of `add` and of a service for texts that were made to take much.
@@ -173,7 +174,7 @@ impl Memory {
                     (0..self.bodies).map(|number| scope.spawn(move || ask(number))).collect();
                 asked.into_iter().map(|asked| asked.join()).collect()
             });
-            let peak = peak_of(service.id())?;
+            let peak = memory_mb(service.id(), "VmHWM:").ok_or("the system does not say")? as usize;
             let mut told = std::collections::BTreeMap::new();
             for outcome in outcomes {
                 let outcome = match outcome.map_err(|_| "a client panicked")? {
@@ -190,13 +191,4 @@ impl Memory {
         }
         Ok(worst)
     }
-}
-
-fn peak_of(process: u32) -> Result<usize> {
-    let path = Path::new("/proc").join(process.to_string()).join("status");
-    let status = fs::read_to_string(path)?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    let kib = line.and_then(|line| line.split_whitespace().next());
-    let kib: usize = kib.ok_or("the system does not say")?.parse()?;
-    Ok(kib * 1024 / 1_000_000)
 }

@@ -11,7 +11,7 @@ mod markdown;
 mod measure;
 mod neighbors;
 mod page;
-mod process;
+pub mod process;
 mod record;
 
 use std::fs;

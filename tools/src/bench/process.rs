@@ -40,19 +40,22 @@ pub fn run(command: &mut Command) -> Result<Spent> {
 
 /// Returns the peak memory of a process in MB, which is read every 2 ms until the process ends.
 fn peak_of(process: u32) -> f64 {
-    let path = Path::new("/proc").join(process.to_string()).join("status");
     let mut peak = 0.0f64;
-    // The status of an ended process has no line `VmHWM`.
-    while let Some(kib) = fs::read_to_string(&path).ok().and_then(|status| high_water(&status)) {
-        peak = peak.max(kib * 1024.0 / 1e6);
+    while let Some(megabytes) = memory_mb(process, "VmHWM:") {
+        peak = peak.max(megabytes);
         thread::sleep(Duration::from_millis(2));
     }
     peak
 }
 
-fn high_water(status: &str) -> Option<f64> {
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
-    line.split_whitespace().next()?.parse().ok()
+/// Returns the memory in MB that the system states for a process in this line of its status, such
+/// as `VmHWM:`. An ended process has no such line.
+pub fn memory_mb(process: u32, line: &str) -> Option<f64> {
+    let path = Path::new("/proc").join(process.to_string()).join("status");
+    let status = fs::read_to_string(path).ok()?;
+    let stated = status.lines().find_map(|stated| stated.strip_prefix(line))?;
+    let kib: f64 = stated.split_whitespace().next()?.parse().ok()?;
+    Some(kib * 1024.0 / 1e6)
 }
 
 /// Returns the processor time of all ended children of this process and of their descendants.

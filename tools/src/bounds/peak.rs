@@ -1,13 +1,12 @@
 //! Samples the anonymous memory of a process.
 
-use std::fs;
-use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
 use crate::Result;
+use crate::bench::process::memory_mb;
 
 /// Runs a command to its end, and returns its peak in MB. Exit status 1, for nothing found, and 3,
 /// for documents that a withdrawal leaves because they quote it, are no errors.
@@ -44,16 +43,11 @@ pub fn during(process: u32, work: impl FnOnce() -> Result) -> Result<f64> {
 }
 
 fn sample(process: u32, is_over: &AtomicBool) -> f64 {
-    let path = Path::new("/proc").join(process.to_string()).join("status");
     let mut peak = 0.0f64;
     loop {
         // Read before the sample, so that a short run has at least one.
         let is_last = is_over.load(Ordering::Relaxed);
-        let status = fs::read_to_string(&path).unwrap_or_default();
-        // An ended process has no such line.
-        let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:"));
-        let kib = line.and_then(|line| line.split_whitespace().next()?.parse::<f64>().ok());
-        peak = peak.max(kib.unwrap_or(0.0) * 1024.0 / 1e6);
+        peak = peak.max(memory_mb(process, "RssAnon:").unwrap_or(0.0));
         if is_last {
             return peak;
         }
