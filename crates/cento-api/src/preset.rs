@@ -39,7 +39,7 @@ pub const REUSE_ANALYZER: &str = "avtor(stop=2)";
 pub enum Preset {
     /// Essays, theses and articles.
     Essays,
-    /// Collections in which most documents may have copies.
+    /// Web pages, news and training data: whole documents, not their passages.
     Corpus,
     /// Programs.
     Code,
@@ -106,7 +106,7 @@ const SETTINGS: [PresetSettings; 5] = [
     },
     PresetSettings {
         name: "corpus",
-        purpose: "web pages, news, training data: near-duplicates by 16 numbers a document",
+        purpose: "web pages, news, training data: whole near-duplicates, by 16 numbers each",
         scheme: "minhash(k=5,b=16,r=8)",
         analyzer: WORDS,
         rank: None,

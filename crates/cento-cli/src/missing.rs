@@ -19,7 +19,7 @@ pub fn does_not_exist(path: &Path) -> String {
     }
 }
 
-/// Says that a path does not exist, for verbs that refuse all inputs in that case.
+/// Says that a path does not exist, for verbs that then refuse all inputs.
 pub fn nothing_was_read(path: &Path) -> String {
     let said = does_not_exist(path);
     match similar(path) {

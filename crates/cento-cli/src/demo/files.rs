@@ -139,7 +139,7 @@ fn is_prose(path: &Path) -> bool {
     path.extension().is_none() || has_extension(path, &PROSE)
 }
 
-/// Returns whether the file name is that of a program.
+/// Returns whether a file is a program, by its extension.
 pub fn is_program(path: &Path) -> bool {
     has_extension(path, &PROGRAMS)
 }

@@ -179,8 +179,8 @@ impl Pairs {
         Ok(VerbOutcome::of_inputs(is_missing, !is_empty))
     }
 
-    /// Creates the index of the earlier files, if the new files are compared with files. The
-    /// configuration is that of the new files, so that signatures are comparable.
+    /// Creates the index of the earlier files, if the new files are compared with files. It
+    /// has the configuration of the new files, so that signatures are comparable.
     fn archive(
         &self,
         is_of_files: bool,
