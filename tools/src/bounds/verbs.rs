@@ -37,9 +37,12 @@ pub const BOUNDS: &[(&str, StatedBound)] = &[
     ("method train", PerDocument(3000)),
 ];
 
+/// A scheme that finds passages, which the scheme of the preset does not.
+const SEGMENTS: &str = "breaking(p=6)";
+
 /// What is run, in this order: the verb, the case, and the arguments after the verb.
 const RUNS: &[(&str, &str, &[&str])] = &[
-    ("add", "a new index", &[INDEX, CORPUS, "--for", "web"]),
+    ("add", "a new index", &[INDEX, CORPUS, "--for", "corpus", "--scheme", SEGMENTS]),
     ("list", "", &[INDEX]),
     ("export", "", &[INDEX]),
     ("stats", "", &[INDEX]),
@@ -49,7 +52,7 @@ const RUNS: &[(&str, &str, &[&str])] = &[
     ("trace", "", &[INDEX, QUERY]),
     ("compare", "", &[QUERY, QUERY]),
     ("pairs", "an index", &[INDEX, "--out", "pairs.jsonl", "--format", "json"]),
-    ("pairs", "files", &[CORPUS, "--for", "web"]),
+    ("pairs", "files", &[CORPUS, "--for", "corpus", "--scheme", SEGMENTS]),
     ("cluster", "an index", &[INDEX]),
     (
         "families",
@@ -61,7 +64,21 @@ const RUNS: &[(&str, &str, &[&str])] = &[
         "an index",
         &[INDEX, "--date", "date", "--out", "lineage.jsonl", "--format", "json"],
     ),
-    ("dedup", "", &[CORPUS, "--for", "web", "--out", "kept.jsonl", "--dropped", "dropped.jsonl"]),
+    (
+        "dedup",
+        "",
+        &[
+            CORPUS,
+            "--for",
+            "corpus",
+            "--scheme",
+            SEGMENTS,
+            "--out",
+            "kept.jsonl",
+            "--dropped",
+            "dropped.jsonl",
+        ],
+    ),
     (
         "decontaminate",
         "",
