@@ -14,9 +14,11 @@ impl Search<'_> {
     /// # Errors
     /// When verification is requested without texts, or a document cannot be read.
     /// [`Error::Cancelled`](crate::Error::Cancelled) soon after the query is stopped.
-    pub fn hits(&self, meeting: Vec<Scored>) -> Result<GoalOutcome> {
+    pub fn hits(&self, mut meeting: Vec<Scored>) -> Result<GoalOutcome> {
         let Search { searcher, query, subject, found } = self;
-        let mut texts = TextExaminer::new(Evidence::of(searcher, subject, query)?, query);
+        let mut evidence = Evidence::of(searcher, subject, query)?;
+        self.order_near_ties(&mut meeting, evidence.as_mut())?;
+        let mut texts = TextExaminer::new(evidence, query);
         let met = meeting.len();
         let pruning = Pruning::of(query, searcher.ignored.is_some());
         let best = score::best(&searcher.snapshot, meeting, pruning.hits, query.stop())?;

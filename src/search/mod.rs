@@ -43,6 +43,7 @@ mod hits;
 mod listing;
 mod meeting;
 pub mod memory;
+mod near_ties;
 mod neighbors;
 mod outcome;
 mod patience;

@@ -26,6 +26,8 @@ pub struct Scored {
     pub weighted: Option<WeightedOverlap>,
     /// The similarity of the texts, if it decided or both texts have been read.
     pub similarity: Option<Similarity>,
+    /// The number of distinct short runs of the query in the text, for near ties.
+    pub runs: Option<u32>,
     /// The score that ranks before the overlap. 0 for every document if the overlap ranks first.
     score: f64,
 }
@@ -34,16 +36,16 @@ impl Scored {
     pub fn new(counted: Candidate, in_query: u32, in_document: u32) -> Scored {
         let Candidate { address, overlap, .. } = counted;
         let overlap = Overlap::new(overlap, in_query, in_document);
-        let (id, weighted, similarity) = (String::new(), None, None);
-        Scored { address, id, overlap, weighted, similarity, score: 0.0 }
+        let (id, weighted, similarity, runs) = (String::new(), None, None, None);
+        Scored { address, id, overlap, weighted, similarity, runs, score: 0.0 }
     }
 
     /// Returns the document at `address` that a shard returned as a candidate.
     pub fn of_candidate(named: &ShardCandidate, address: DocAddress, in_query: u32) -> Scored {
-        let ShardCandidate { id, overlap, fingerprints, weight, similarity } = named;
+        let ShardCandidate { id, overlap, fingerprints, weight, similarity, runs } = named;
         let counted = Candidate { address, overlap: *overlap, weight: *weight };
         let scored = Scored::new(counted, in_query, *fingerprints);
-        Scored { id: id.clone(), similarity: *similarity, ..scored }
+        Scored { id: id.clone(), similarity: *similarity, runs: *runs, ..scored }
     }
 
     /// Returns the document in the form that a shard sends.
@@ -54,6 +56,7 @@ impl Scored {
             fingerprints: self.overlap.in_b,
             weight: self.weighted.map_or(0, |weighted| weighted.shared),
             similarity: self.similarity,
+            runs: self.runs,
         }
     }
 
@@ -65,6 +68,11 @@ impl Scored {
             Rank::Weight | Rank::Passages => weigh::score(shared, self.overlap.in_b),
         };
         Scored { weighted, score, ..self }
+    }
+
+    /// Makes the runs of the query rank before the overlap, and the hit before hits without them.
+    pub fn rank_by_runs(&mut self) {
+        self.score = f64::from(self.runs.unwrap_or(0)) + 1.0;
     }
 
     /// Orders better hits first. Equal hits differ only in their ids.

@@ -277,6 +277,32 @@ fn the_queries_of_the_test_above_meet_all_that_shards_must_add_up() {
     assert!(seen.values().all(|&times| times >= 8), "{seen:?}");
 }
 
+/// Returns a text with some words replaced, so that few fingerprints of documents remain.
+fn edited(text: &str) -> String {
+    let words = text.split(' ').zip(0..);
+    let is_edited = |at| mix64(text.len() as u64 ^ at).is_multiple_of(6);
+    let edited = words.map(|(word, at)| if is_edited(at) { format!("v{at}") } else { word.into() });
+    edited.collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn near_ties_of_all_shards_are_ordered_by_their_texts() {
+    let world = &WORLDS[0];
+    let (mut by_texts, mut by_counts) = (0, 0);
+    for seed in 0..40 {
+        let own = [97, 89, 83, 79, 73].map(|of| words(mix64(seed) % of, 16, 900));
+        let query = Query::text(edited(&own.join(" "))).limit([1, 2, 10][seed as usize % 3]);
+        check(world, &query);
+        let ids = |query: &Query| -> Vec<String> {
+            world.whole.search(query).unwrap().hits.into_iter().map(|hit| hit.id).collect()
+        };
+        let query = query.limit(10);
+        let is_by_counts = ids(&query) == ids(&query.clone().counts_only(true));
+        *(if is_by_counts { &mut by_counts } else { &mut by_texts }) += 1;
+    }
+    assert!(by_texts >= 5 && by_counts >= 5, "{by_texts} {by_counts}");
+}
+
 #[test]
 fn a_shard_with_another_commit_refuses_to_continue() {
     let config = Config::new("kgram(k=2)", "words", true).unwrap();

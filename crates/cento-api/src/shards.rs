@@ -116,6 +116,11 @@ pub struct ShardCandidate {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub similarity: Option<Similarity>,
+    /// The number of short runs of the query in the text of the document, if fingerprints may leave
+    /// its place among the first hits open.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
+    pub runs: Option<u32>,
 }
 
 /// The documents of a shard that are to be compared with the query.

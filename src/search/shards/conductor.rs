@@ -15,6 +15,7 @@ use cento_api::{
 use super::super::examine::{Examination, Examine, ExaminedHits, examine};
 use super::super::frequencies::added_up;
 use super::super::hit_details::ListedDocument;
+use super::super::near_ties;
 use super::super::patience::Patience;
 use super::super::pruning::Pruning;
 use super::super::query::Query;
@@ -158,7 +159,10 @@ impl Ranking {
             certain = certain.min(last.map_or(0, |last| last + 1));
         }
         let is_cut = shards.iter().any(is_cut) && certain < limit;
-        all.truncate(certain.min(limit));
+        all.truncate(certain);
+        near_ties::order(query, &mut all);
+        all.sort_unstable_by(Scored::cmp_rank);
+        all.truncate(limit);
         let met = shards.iter().map(|shard| shard.met as usize).sum();
         Ok(Ranking { chosen: all, is_cut, met })
     }

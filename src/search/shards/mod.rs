@@ -142,11 +142,14 @@ impl Searcher {
         let all = Some(frequencies);
         let (search, documents) =
             Search::retrieve(&searcher, &query, subject, all, &mut scratch.counters)?;
-        let meeting = search.meeting(&documents)?;
+        let mut meeting = search.meeting(&documents)?;
         let _ = self.spare.push(scratch);
         let met = meeting.len() as u64;
         let pruning = Pruning::of(&query, searcher.ignored.is_some());
-        let most = pruning.hits.min(most);
+        search.count_near_ties(&mut meeting)?;
+        // A near tie of the shard may be the first hit of all shards, even if one is requested.
+        let near = if query.compares_near_ties() { Query::NEAR_TIES_MAX + 1 } else { 0 };
+        let most = pruning.hits.min(most).max(near);
         let best = score::best(&searcher.snapshot, meeting, most, query.stop())?;
         let Search { subject, found, .. } = &search;
         let kept_max = pruning.by_overlap.min(pruning.by_weight);
