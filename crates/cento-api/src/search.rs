@@ -146,7 +146,8 @@ pub struct SearchOptions {
 
 /// The ranking of hits.
 ///
-/// Equal hits follow each other by overlap, then by resemblance, then by id.
+/// Equal hits follow each other by overlap, then by resemblance, then by id. By `overlap`, the first
+/// hits are ordered by their texts if fingerprints leave their order open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]

@@ -4,13 +4,15 @@
 //! stop words of each language are counted, and the language with the most stop words wins
 //! (Grefenstette 1995, "Comparing two language identification schemes", section 2: short words). If
 //! other languages have nearly as many, as in texts of a few words and among related languages, the
-//! trigrams of whatlang decide between these languages.
+//! trigrams of whatlang decide between these languages. If even the winner has few stop words, the
+//! text may be in none of these languages, so the trigrams decide between all languages that
+//! whatlang knows.
 //!
 //! Only a sample is read: the beginning, the middle and the end of a text. A passage shares few
 //! trigrams with the sample of its document, but stop words are in both, so stop words assign both
-//! to the same language more often than trigrams alone. Consistency matters more than correctness:
-//! if a text in an unlisted language is taken for a listed language, so are all versions of the
-//! text.
+//! to the same language more often than trigrams alone. Consistency matters more than correctness.
+//! But short texts in an unlisted language would be taken for several listed ones, whose stems
+//! differ: verses in Latin were taken for French, Italian, Romanian and Norwegian.
 
 use super::language::{AvtorLanguage, LANGUAGES};
 use crate::hash::{BuildKeyHasher, hash_bytes};
@@ -34,8 +36,16 @@ const PART_BYTES: usize = 512;
 /// words: four fifths.
 const NEAR: [u32; 2] = [4, 5];
 
-/// Returns the most likely language of a text, or `None` if no language uses the script of the
-/// text.
+/// A text with a smaller share of stop words may be in an unlisted language: three tenths.
+///
+/// Passages of 12 and 60 words of manual pages in twelve listed languages get the language of the
+/// page in 0.79 and 0.90 of all cases, without this rule in 0.78 and 0.87. In Polish, 0.76 and 0.78
+/// get none, and of verses in Latin 0.88 and 1.00, without this rule nothing. With a quarter, Latin
+/// passages of 12 words get none in 0.65.
+const STOP_WORDS_MIN: [u64; 2] = [3, 10];
+
+/// Returns the most likely language of a text, or `None` if the text seems to be in an unlisted
+/// language.
 pub(super) fn detect(text: &str) -> Option<AvtorLanguage> {
     let sample = sample(text);
     match sample.iter().any(|part| !part.is_ascii()).then(|| script(&sample)) {
@@ -115,6 +125,10 @@ fn detect_latin(sample: &[&str]) -> Option<AvtorLanguage> {
             .expect("words are found until this is stopped");
     }
     let most = votes.counts.iter().copied().max().unwrap_or(0);
+    let is_listed = u64::from(most) * STOP_WORDS_MIN[1] >= votes.words * STOP_WORDS_MIN[0];
+    if !is_listed && votes.words > 0 {
+        return by_trigrams(sample, &Detector::new());
+    }
     let mut near = Vec::new();
     for (&count, &(lang, _)) in votes.counts.iter().zip(&LANGUAGES) {
         if count * NEAR[1] >= most * NEAR[0] {
@@ -123,15 +137,16 @@ fn detect_latin(sample: &[&str]) -> Option<AvtorLanguage> {
     }
     match near[..] {
         [lang] => AvtorLanguage::of_lang(lang),
-        _ => by_trigrams(sample, near),
+        _ => by_trigrams(sample, &Detector::with_allowlist(near)),
     }
 }
 
-/// Returns the language whose trigrams are most like the trigrams of the sample.
+/// Returns the language whose trigrams are most like the trigrams of the sample, or `None` if that
+/// language is not listed.
 #[cold]
-fn by_trigrams(sample: &[&str], languages: Vec<Lang>) -> Option<AvtorLanguage> {
+fn by_trigrams(sample: &[&str], detector: &Detector) -> Option<AvtorLanguage> {
     let sample: String = sample.join(" ").chars().map(settled).collect();
-    AvtorLanguage::of_lang(Detector::with_allowlist(languages).detect_lang(&sample)?)
+    AvtorLanguage::of_lang(detector.detect_lang(&sample)?)
 }
 
 /// Counts the stop words of each language.
@@ -221,7 +236,10 @@ mod tests {
                       nach Hause.";
         check(german, "de");
         // No word of this text is a stop word.
-        check("thoughtful strangers walking through wet streets", "en");
+        check(
+            "thoughtful strangers walking quietly through wet streets watched shining windows",
+            "en",
+        );
         check("\u{42d}\u{442}\u{438} \u{43a}\u{43e}\u{448}\u{43a}\u{438}, as it is", "ru");
         check("\u{3b1}\u{3bd}\u{3c4}\u{3af}", "el");
         check("\u{628}\u{64a}\u{62a}", "ar");
