@@ -85,6 +85,10 @@ class FanOut(unittest.TestCase):
             shards = 3 * int(cost.assumed("cores"))
             found = cost.fan_out(constant_times(1, 2, 4), cost.Fleet(5, shards), 20)
             self.assertAlmostEqual(found.p99, 3 + 6 + 4 + trips)
+            # Noise delays a request once, however many shards the node has.
+            noisy = cost.ShardTimes([(1.0, 2.0, 4.0)], [[2.0]] * 3)
+            found = cost.fan_out(noisy, cost.Fleet(5, shards), 20)
+            self.assertAlmostEqual(found.p99, 4 + 8 + 8 + trips)
 
     def test_the_slowest_node_decides_and_not_the_mean(self) -> None:
         # Half of the requests take twice as long, so that one of many nodes does.
