@@ -498,8 +498,13 @@ fn check_resumable(table: &Path, config: &Config) -> Result<()> {
 }
 
 fn check_exists(path: &Path) -> Result<()> {
-    if Index::exists(path) {
-        return Ok(());
+    match path.join(META).metadata() {
+        Ok(_) => return Ok(()),
+        // Whether there is an index is unknown, and creating one would fail.
+        Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {
+            return Err(Error::io("open", path, error));
+        }
+        Err(_) => {}
     }
     check_list(path)?;
     Err(Error::index(path, Reason::NotFound, "there is no index here"))

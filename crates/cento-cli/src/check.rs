@@ -75,10 +75,13 @@ impl Check {
                     line!(out, "{advice}")?;
                 }
                 if !ok {
-                    let advice = "restore the index from a backup, or add the documents to a new \
-                                  one; `cento recover` makes an index of the segments that are \
-                                  whole";
-                    line!(out, "{advice}")?;
+                    let index = self.index.display();
+                    line!(
+                        out,
+                        "restore the index from a backup, or add the documents to a new one; \
+                         `cento recover {index} --to NEW` makes an index of the segments that are \
+                         whole"
+                    )?;
                 }
             }
         }

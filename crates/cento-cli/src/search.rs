@@ -343,6 +343,10 @@ impl Search {
                 SearchEngine::Index { searcher, frequencies: table.map(Arc::new) }
             }
             Target::Service(client) => {
+                if let Some(index) = self.files.iter().find(|path| Index::exists(path)) {
+                    let what = "this is an index; give either an index or --url, not both";
+                    return Err(Error::input(index.display().to_string(), what));
+                }
                 if self.asks_once() && !self.files.is_empty() {
                     let what = "give either an index or --url, not both";
                     return Err(Error::input(self.files[0].display().to_string(), what));

@@ -67,6 +67,13 @@ impl Index {
             .map(str::to_owned)
             .collect();
         for (name, component, file) in components {
+            // Whoever may not read a file cannot judge it.
+            if let Err(OpenReadError::IoError { io_error, .. }) = &file
+                && io_error.kind() == std::io::ErrorKind::PermissionDenied
+            {
+                let denied = std::io::ErrorKind::PermissionDenied.into();
+                return Err(Error::io("read", self.path().join(name), denied));
+            }
             let checked = file.map_err(|e| match e {
                 OpenReadError::FileDoesNotExist(_) => "it is missing".to_owned(),
                 OpenReadError::IoError { io_error, .. } => io_error.to_string(),
