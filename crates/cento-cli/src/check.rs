@@ -1,7 +1,7 @@
 //! `cento check` verifies the files of an index.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde::Serialize;
@@ -44,7 +44,12 @@ impl Check {
     pub(super) fn run(self) -> Result {
         let checked = key::open(&self.index).and_then(|index| index.check());
         let CheckReport { segments, damaged, problems, unlisted, .. } = match checked {
-            Err(Error::Corrupt(problem)) => CheckReport::of(vec![problem]),
+            // As in the other problems, the name of the file is enough: the index is given.
+            Err(Error::Corrupt(Corruption { file, section, offset, what })) => {
+                let name = Path::new(&file).strip_prefix(&self.index);
+                let name = name.map_or(file.clone(), |name| name.display().to_string());
+                CheckReport::of(vec![Corruption::new(name, section, offset, what)])
+            }
             other => other?,
         };
         let ok = problems.is_empty();

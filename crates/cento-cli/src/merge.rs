@@ -167,7 +167,7 @@ mod tests {
         check(|j| j.known = 2, "nothing to do: all segments had been merged before");
         check(
             |j| (j.documents, j.segments, j.bytes) = (1200, 3, 2048),
-            "merged 1,200 documents in 3 segments, 2.00 KiB",
+            "merged 1,200 documents in 3 segments, 2.05 kB",
         );
         check(
             |j| {
