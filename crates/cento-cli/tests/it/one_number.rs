@@ -85,6 +85,33 @@ fn a_pair_has_one_number() {
 }
 
 #[test]
+fn the_document_with_most_reused_text_is_first() {
+    // Reports listed the texts of a class by name.
+    let dir = samples();
+    let reports = ["all.csv", "all.json"].map(|report| ["--report", report]).concat();
+    let run = dir.run(&[&["search", "idx", "class", "essay.txt"][..], &reports].concat());
+    assert_eq!(run.status, 0, "{}", run.err);
+    let table = columns(&read(&dir, "all.csv"), &["document", "reused"]);
+    assert_eq!(table[0][0], "essay.txt", "{table:?}");
+    let reused: Vec<f64> = table.iter().map(|row| row[1].parse().unwrap()).collect();
+    assert!(reused[0] > 0.4 && reused.is_sorted_by(|a, b| a >= b), "{table:?}");
+    let report: Value = serde_json::from_str(&read(&dir, "all.json")).unwrap();
+    assert_eq!(report["documents"][0]["name"], "essay.txt");
+    std::fs::create_dir(dir.path("old")).unwrap();
+    std::fs::copy(dir.path("class/dora.txt"), dir.path("old/old.txt")).unwrap();
+    let run = dir.run(&["pairs", "class", "--against", "old", "--format", "json"]);
+    let lines = run.out.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let sources: Vec<Value> = lines.filter(|line| line["known"].is_u64()).collect();
+    assert_eq!(sources.len(), 5, "{}", run.out);
+    assert_eq!(sources[0]["document"], "class/dora.txt");
+    let reused = |one: &Value| {
+        let number = |name: &str| one[name].as_f64().unwrap();
+        (number("known") + number("shared")) / number("tokens")
+    };
+    assert!(sources.is_sorted_by(|a, b| reused(a) >= reused(b)), "{sources:?}");
+}
+
+#[test]
 fn a_hit_and_the_reused_share_of_a_text_have_one_number() {
     let dir = samples();
     let search = ["search", "idx", "essay.txt", "--passages"];
