@@ -63,8 +63,8 @@ pub use document::{Document, IdSource};
 pub use lock_wait::LockWait;
 pub(crate) use novelty::is_common;
 pub use operations::{
-    AddIndexesOptions, CheckReport, Compacting, DfBucket, DfDistribution, FileList, FoundSegment,
-    ListedFile, OpenCommit, PASSAGE_TOKENS, Receiver, Texts, Training,
+    AddIndexesOptions, CheckProgress, CheckReport, Compacting, DfBucket, DfDistribution, FileList,
+    FoundSegment, ListedFile, OpenCommit, PASSAGE_TOKENS, Receiver, Texts, Training,
 };
 pub use preset_use::PresetUse;
 pub use signed_document::SignedDocument;

@@ -1,5 +1,6 @@
 //! `cento check` verifies the files of an index.
 
+use std::cell::OnceCell;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -8,9 +9,10 @@ use serde::Serialize;
 
 use super::key;
 use super::output::{self, Format, count};
+use super::progress::Progress;
 use super::terminal::line;
 use super::{Result, VerbOutcome};
-use cento::index::CheckReport;
+use cento::index::{CheckProgress, CheckReport};
 use cento::{Corruption, Error};
 
 /// Read a whole index and report all damage.
@@ -40,9 +42,46 @@ struct CheckSummary<'a> {
     unlisted: &'a [String],
 }
 
+/// The progress line of a check: first of the bytes of the files, then of the documents.
+#[derive(Default)]
+struct ShownCheck {
+    bytes: OnceCell<Progress>,
+    documents: OnceCell<Progress>,
+}
+
+impl ShownCheck {
+    fn set(&self, at: CheckProgress) {
+        match at {
+            CheckProgress::Bytes { done, of } => {
+                let kilobytes = |bytes: u64| bytes.div_ceil(1000);
+                let line = self.bytes.get_or_init(|| Progress::new(kilobytes(of), "kB"));
+                line.set(kilobytes(done));
+            }
+            CheckProgress::Documents { done, of } => {
+                let line = self.documents.get_or_init(|| {
+                    self.bytes.get().into_iter().for_each(Progress::finish);
+                    Progress::new(of, "documents")
+                });
+                line.set(done);
+            }
+            _ => {}
+        }
+    }
+
+    fn finish(&self) {
+        [&self.bytes, &self.documents]
+            .into_iter()
+            .filter_map(OnceCell::get)
+            .for_each(Progress::finish);
+    }
+}
+
 impl Check {
     pub(super) fn run(self) -> Result {
-        let checked = key::open(&self.index).and_then(|index| index.check());
+        let shown = ShownCheck::default();
+        let checked =
+            key::open(&self.index).and_then(|index| index.check_with(&|at| shown.set(at)));
+        shown.finish();
         let CheckReport { segments, damaged, problems, unlisted, .. } = match checked {
             // As in the other problems, the name of the file is enough: the index is given.
             Err(Error::Corrupt(Corruption { file, section, offset, what })) => {

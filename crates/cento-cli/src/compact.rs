@@ -7,6 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use clap::Args;
+use indicatif::HumanDuration;
 
 use super::output::{self, Format, counted};
 use super::progress::Spinner;
@@ -135,12 +136,17 @@ fn rate((done, total): (u64, u64), took: Duration) -> String {
         return "merging texts and ids".into();
     }
     let million = |number: f64| number / 1e6;
-    format!(
+    let rate = format!(
         "{:.1} of {:.1} million postings and fingerprints, {:.1} million a second",
         million(done as f64),
         million(total as f64),
         million(done as f64 / took.as_secs_f64().max(1e-3)),
-    )
+    );
+    if done == 0 || done == total {
+        return rate;
+    }
+    let left = HumanDuration(took.mul_f64((total - done) as f64 / done as f64));
+    format!("{} %, {rate}, {left:#} left", 100 * done / total)
 }
 
 fn sentence(done: &Compaction) -> String {
@@ -170,8 +176,11 @@ mod tests {
             3,
             "0.0 of 1.0 million postings and fingerprints, 0.0 million a second",
         );
-        let half = "27.5 of 55.0 million postings and fingerprints, 5.5 million a second";
+        let half = "50 %, 27.5 of 55.0 million postings and fingerprints, 5.5 million a second, 5s \
+                    left";
         check((27_500_000, 55_000_000), 5, half);
+        let all = "55.0 of 55.0 million postings and fingerprints, 5.5 million a second";
+        check((55_000_000, 55_000_000), 10, all);
     }
 
     #[test]

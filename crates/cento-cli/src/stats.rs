@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::key;
 use super::output::{self, Format, bytes, count, percent};
+use super::progress::Progress;
 use super::target::{Target, TargetArgs};
 use super::terminal::line;
 use super::{Result, VerbOutcome};
@@ -43,11 +44,17 @@ impl Stats {
         let report = match self.target.only_target()? {
             Target::Index(path) => {
                 let snapshot = key::open(&path)?.snapshot()?;
+                let stats = snapshot.stats()?;
                 let (frequencies, new_text) = match self.quick {
                     true => (None, Vec::new()),
-                    false => (Some(snapshot.df_distribution()?), snapshot.new_text()?),
+                    false => {
+                        let progress = Progress::new(stats.postings, "postings");
+                        let counted = snapshot.df_distribution_with(&|done| progress.set(done))?;
+                        progress.finish();
+                        (Some(counted), snapshot.new_text()?)
+                    }
                 };
-                StatsReport { stats: snapshot.stats()?, frequencies, new_text }
+                StatsReport { stats, frequencies, new_text }
             }
             Target::Service(client) => {
                 let stats = client.stats()?;
