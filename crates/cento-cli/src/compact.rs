@@ -101,6 +101,9 @@ impl Compact {
 /// The interval between updates of the progress line.
 const INTERVAL: Duration = Duration::from_millis(200);
 
+/// The least number of postings and fingerprints with a rate worth showing.
+const POSTINGS_MEASURABLE: u64 = 100_000;
+
 /// Merges segments of the index with a progress line, and then reports the speed if the merge took
 /// long enough to measure.
 fn watched(
@@ -124,7 +127,9 @@ fn watched(
     });
     spinner.finish();
     let took = started.elapsed();
-    if done.is_ok() && took >= Duration::from_secs(1) {
+    // Of a small index the rate would be rounded to nothing.
+    let is_measurable = index.merge_progress().1 >= POSTINGS_MEASURABLE;
+    if done.is_ok() && is_measurable && took >= Duration::from_secs(1) {
         note!("{}, {:.1} s", rate(index.merge_progress(), took), took.as_secs_f64());
     }
     done
