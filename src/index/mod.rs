@@ -63,8 +63,8 @@ pub use document::{Document, IdSource};
 pub use lock_wait::LockWait;
 pub(crate) use novelty::is_common;
 pub use operations::{
-    AddIndexesOptions, CheckReport, Compacting, DfBucket, DfDistribution, FileList, FoundSegment,
-    ListedFile, OpenCommit, PASSAGE_TOKENS, Receiver, Texts, Training,
+    AddIndexesOptions, CheckProgress, CheckReport, Compacting, DfBucket, DfDistribution, FileList,
+    FoundSegment, ListedFile, OpenCommit, PASSAGE_TOKENS, Receiver, Texts, Training,
 };
 pub use preset_use::PresetUse;
 pub use signed_document::SignedDocument;
@@ -498,8 +498,13 @@ fn check_resumable(table: &Path, config: &Config) -> Result<()> {
 }
 
 fn check_exists(path: &Path) -> Result<()> {
-    if Index::exists(path) {
-        return Ok(());
+    match path.join(META).metadata() {
+        Ok(_) => return Ok(()),
+        // Whether there is an index is unknown, and creating one would fail.
+        Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {
+            return Err(Error::io("open", path, error));
+        }
+        Err(_) => {}
     }
     check_list(path)?;
     Err(Error::index(path, Reason::NotFound, "there is no index here"))

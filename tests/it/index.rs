@@ -398,3 +398,33 @@ fn every_fault_of_a_directory_has_a_reason() {
     let moved = index.writer(WriterOptions::default()).unwrap_err();
     assert_eq!(moved.reason(), Reason::Replaced);
 }
+
+#[test]
+fn a_check_and_a_count_report_how_far_they_are() {
+    use std::cell::RefCell;
+
+    use cento::index::CheckProgress;
+    let dir = tempfile::tempdir().unwrap();
+    let index = Index::create(dir.path(), config()).unwrap();
+    let mut writer = index.writer(WriterOptions::default()).unwrap();
+    for number in 0..300u64 {
+        add(&mut writer, &format!("d{number}"), &words(number, 200)).unwrap();
+    }
+    writer.finish().unwrap();
+    let seen = RefCell::new(Vec::new());
+    assert!(index.check_with(&|at| seen.borrow_mut().push(at)).unwrap().problems.is_empty());
+    let seen = seen.into_inner();
+    let is_bytes = |at: &CheckProgress| matches!(at, CheckProgress::Bytes { .. });
+    let (bytes, documents) = seen.split_at(seen.iter().filter(|at| is_bytes(at)).count());
+    assert!(bytes.len() > 1 && bytes.iter().all(is_bytes), "{seen:?}");
+    assert!(matches!(bytes.last(), Some(CheckProgress::Bytes { done, of }) if done == of));
+    let expected = (1..=300).map(|done| CheckProgress::Documents { done, of: 300 });
+    assert!(expected.eq(documents.iter().copied()), "{documents:?}");
+    let snapshot = index.snapshot().unwrap();
+    let (told, all) = (RefCell::new(Vec::new()), snapshot.stats().unwrap());
+    let counted = snapshot.df_distribution_with(&|done| told.borrow_mut().push(done)).unwrap();
+    assert_eq!(counted, snapshot.df_distribution().unwrap());
+    let told = told.into_inner();
+    assert_eq!(told.len() as u64, all.terms / 4096);
+    assert!(told.is_sorted() && told.iter().all(|done| *done <= all.postings), "{told:?}");
+}

@@ -1,16 +1,18 @@
 //! `cento check` verifies the files of an index.
 
+use std::cell::OnceCell;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde::Serialize;
 
 use super::key;
 use super::output::{self, Format, count};
+use super::progress::Progress;
 use super::terminal::line;
 use super::{Result, VerbOutcome};
-use cento::index::CheckReport;
+use cento::index::{CheckProgress, CheckReport};
 use cento::{Corruption, Error};
 
 /// Read a whole index and report all damage.
@@ -40,11 +42,53 @@ struct CheckSummary<'a> {
     unlisted: &'a [String],
 }
 
+/// The progress line of a check: first of the bytes of the files, then of the documents.
+#[derive(Default)]
+struct ShownCheck {
+    bytes: OnceCell<Progress>,
+    documents: OnceCell<Progress>,
+}
+
+impl ShownCheck {
+    fn set(&self, at: CheckProgress) {
+        match at {
+            CheckProgress::Bytes { done, of } => {
+                let kilobytes = |bytes: u64| bytes.div_ceil(1000);
+                let line = self.bytes.get_or_init(|| Progress::new(kilobytes(of), "kB"));
+                line.set(kilobytes(done));
+            }
+            CheckProgress::Documents { done, of } => {
+                let line = self.documents.get_or_init(|| {
+                    self.bytes.get().into_iter().for_each(Progress::finish);
+                    Progress::new(of, "documents")
+                });
+                line.set(done);
+            }
+            _ => {}
+        }
+    }
+
+    fn finish(&self) {
+        [&self.bytes, &self.documents]
+            .into_iter()
+            .filter_map(OnceCell::get)
+            .for_each(Progress::finish);
+    }
+}
+
 impl Check {
     pub(super) fn run(self) -> Result {
-        let checked = key::open(&self.index).and_then(|index| index.check());
+        let shown = ShownCheck::default();
+        let checked =
+            key::open(&self.index).and_then(|index| index.check_with(&|at| shown.set(at)));
+        shown.finish();
         let CheckReport { segments, damaged, problems, unlisted, .. } = match checked {
-            Err(Error::Corrupt(problem)) => CheckReport::of(vec![problem]),
+            // As in the other problems, the name of the file is enough: the index is given.
+            Err(Error::Corrupt(Corruption { file, section, offset, what })) => {
+                let name = Path::new(&file).strip_prefix(&self.index);
+                let name = name.map_or(file.clone(), |name| name.display().to_string());
+                CheckReport::of(vec![Corruption::new(name, section, offset, what)])
+            }
             other => other?,
         };
         let ok = problems.is_empty();
@@ -75,10 +119,13 @@ impl Check {
                     line!(out, "{advice}")?;
                 }
                 if !ok {
-                    let advice = "restore the index from a backup, or add the documents to a new \
-                                  one; `cento recover` makes an index of the segments that are \
-                                  whole";
-                    line!(out, "{advice}")?;
+                    let index = self.index.display();
+                    line!(
+                        out,
+                        "restore the index from a backup, or add the documents to a new one; \
+                         `cento recover {index} --to NEW` makes an index of the segments that are \
+                         whole"
+                    )?;
                 }
             }
         }

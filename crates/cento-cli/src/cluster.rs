@@ -127,7 +127,7 @@ fn write_cluster<W: Write>(out: &mut ListOut<W>, found: &cluster::Cluster) -> io
             let similarity = &member.similarity;
             line!(
                 out,
-                "    {} {}",
+                "  {:>8}  {}",
                 share(similarity.resemblance, similarity.exact),
                 Id(&member.id)
             )?;

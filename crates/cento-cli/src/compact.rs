@@ -7,6 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use clap::Args;
+use indicatif::HumanDuration;
 
 use super::output::{self, Format, counted};
 use super::progress::Spinner;
@@ -100,6 +101,9 @@ impl Compact {
 /// The interval between updates of the progress line.
 const INTERVAL: Duration = Duration::from_millis(200);
 
+/// The least number of postings and fingerprints with a rate worth showing.
+const POSTINGS_MEASURABLE: u64 = 100_000;
+
 /// Merges segments of the index with a progress line, and then reports the speed if the merge took
 /// long enough to measure.
 fn watched(
@@ -123,7 +127,9 @@ fn watched(
     });
     spinner.finish();
     let took = started.elapsed();
-    if done.is_ok() && took >= Duration::from_secs(1) {
+    // Of a small index the rate would be rounded to nothing.
+    let is_measurable = index.merge_progress().1 >= POSTINGS_MEASURABLE;
+    if done.is_ok() && is_measurable && took >= Duration::from_secs(1) {
         note!("{}, {:.1} s", rate(index.merge_progress(), took), took.as_secs_f64());
     }
     done
@@ -135,12 +141,17 @@ fn rate((done, total): (u64, u64), took: Duration) -> String {
         return "merging texts and ids".into();
     }
     let million = |number: f64| number / 1e6;
-    format!(
+    let rate = format!(
         "{:.1} of {:.1} million postings and fingerprints, {:.1} million a second",
         million(done as f64),
         million(total as f64),
         million(done as f64 / took.as_secs_f64().max(1e-3)),
-    )
+    );
+    if done == 0 || done == total {
+        return rate;
+    }
+    let left = HumanDuration(took.mul_f64((total - done) as f64 / done as f64));
+    format!("{} %, {rate}, {left:#} left", 100 * done / total)
 }
 
 fn sentence(done: &Compaction) -> String {
@@ -170,8 +181,11 @@ mod tests {
             3,
             "0.0 of 1.0 million postings and fingerprints, 0.0 million a second",
         );
-        let half = "27.5 of 55.0 million postings and fingerprints, 5.5 million a second";
+        let half = "50 %, 27.5 of 55.0 million postings and fingerprints, 5.5 million a second, 5s \
+                    left";
         check((27_500_000, 55_000_000), 5, half);
+        let all = "55.0 of 55.0 million postings and fingerprints, 5.5 million a second";
+        check((55_000_000, 55_000_000), 10, all);
     }
 
     #[test]

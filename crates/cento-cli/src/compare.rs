@@ -11,7 +11,7 @@ use super::add::HtmlArg;
 use super::create::{ConfigArgs, open_frequencies};
 use super::extract::{ReaderArgs, source_options};
 use super::hints::ErrorWithHint;
-use super::output::{self, Format, counted, similarity};
+use super::output::{self, Format, counted, percent};
 use super::parse::parse_encoding;
 use super::report_args::ReportArgs;
 use super::side_by_side::SideBySide;
@@ -239,17 +239,19 @@ fn print_human(
     let category = comparison.category.map_or(String::new(), |category| format!(", {category:?}"));
     line!(
         out,
-        "{} of {} is in {}, {} of it the reverse; resemblance {}, {} in common{category}; {}",
+        "{} of {} is in {}, {} of {} is in {}; resemblance {}, {} in common{category}; {}",
         share(a),
         names[0],
         names[1],
         share(b),
+        names[1],
+        names[0],
         share(of_texts.resemblance),
         counted((*overlap).into(), "fingerprint"),
         counted(passages.len() as u64, "passage")
     )?;
     for (measure, found) in &comparison.measures {
-        line!(out, "{} by {measure}", similarity(*found))?;
+        line!(out, "{} by {measure}", percent(*found))?;
     }
     if !comparison.complete {
         line!(out, "{}", output::MORE_PASSAGES)?;
@@ -259,7 +261,7 @@ fn print_human(
         let range = |(start, end): (u32, u32)| format!("{start}..{end}");
         line!(out)?;
         let size = output::tokens_of(passage.tokens, passage.matched);
-        line!(out, "{size}, similarity {}", similarity(passage.similarity))?;
+        line!(out, "{size}, similarity {}", percent(passage.similarity))?;
         columns.headings(
             &mut out,
             [

@@ -1,6 +1,6 @@
 //! The verbs `list`, `show` and `export`, which print stored documents.
 
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::PathBuf;
 
 use clap::Args;
@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use super::key;
 use super::list_format::{ListFormat, ListOut};
 use super::output::{self, Format, bytes, count, counted};
-use super::progress::stop_flag;
+use super::progress::{Progress, stop_flag};
 use super::terminal::{self, Id, line, tell};
 use super::watch::tell_left_behind;
 use super::{Result, VerbFailure, VerbOutcome};
@@ -257,7 +257,10 @@ impl Export {
         let searcher = Searcher::new(index.snapshot()?);
         let (snapshot, stop) = (searcher.snapshot(), stop_flag());
         let documents = searcher.documents_as_added(self.filter.as_deref(), &stop)?;
-        for &address in &documents {
+        // On a terminal the documents themselves show how far the export is.
+        let progress = (!io::stdout().is_terminal())
+            .then(|| Progress::new(documents.len() as u64, "documents"));
+        for (done, &address) in (1..).zip(&documents) {
             stop.check()?;
             let document = snapshot.document(address)?;
             let Some(text) = document.text else {
@@ -274,7 +277,9 @@ impl Export {
                 added: added(snapshot, address)?,
             };
             output::print_json_to(&mut out, &exported)?;
+            progress.iter().for_each(|progress| progress.set(done));
         }
+        drop(progress);
         out.flush()?;
         let withdrawn = index.withdrawals()?.iter().count() as u64;
         if withdrawn > 0 {

@@ -11,7 +11,7 @@ use super::collection::{InputArgs, Inputs, Kind};
 use super::join::{JoinArgs, stopped};
 use super::memory;
 use super::network_out::NetworkOut;
-use super::output::{counted, named, place, similarity};
+use super::output::{counted, named, percent, place};
 use super::progress::{Progress, stop_flag};
 use super::report_args::ReportArgs;
 use super::rows_out::{CellType, RowsOut};
@@ -256,7 +256,7 @@ fn compared(carrier: &Carrier, carriers: &[Carrier]) -> String {
             let more = carrier.changes.len().saturating_sub(CHANGES);
             let more = if more > 0 { format!(" and {more} more") } else { String::new() };
             let shown = shown.collect::<Vec<_>>().join(", ");
-            format!(": {} like {from}, {shown}{more}", similarity(alike))
+            format!(": {} like {from}, {shown}{more}", percent(alike))
         }
     }
 }

@@ -8,8 +8,8 @@ use std::fmt;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use super::missing;
 use super::output::counted;
+use super::{missing, opened};
 use cento::index::Index;
 use cento::{ConflictKind, Corruption, Error, Reason};
 
@@ -18,11 +18,13 @@ pub struct ErrorWithHint<'a>(pub &'a Error);
 
 impl fmt::Display for ErrorWithHint<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(said) = of_path(self.0).or_else(|| not_an_index(self.0)) {
+        let placed = opened::placed(self.0);
+        let error = placed.as_ref().unwrap_or(self.0);
+        if let Some(said) = of_path(error).or_else(|| not_an_index(error)) {
             return f.write_str(&said);
         }
-        write!(f, "{}", self.0)?;
-        match hint(self.0) {
+        write!(f, "{error}")?;
+        match hint(error) {
             Some(hint) => write!(f, "; {hint}"),
             None => Ok(()),
         }
@@ -58,6 +60,11 @@ fn not_an_index(error: &Error) -> Option<String> {
             "{name} is an index, not a store; `cento store push {name} URL` publishes the index"
         ));
     }
+    if *reason == Reason::AlreadyExists && Index::exists(path) {
+        return Some(format!(
+            "{name} is an index already; `cento add {name} FILES` adds documents to it"
+        ));
+    }
     if *reason != Reason::NotFound {
         return None;
     }
@@ -65,10 +72,7 @@ fn not_an_index(error: &Error) -> Option<String> {
         return Some(missing::no_index(path, &std::env::args_os().collect::<Vec<_>>()));
     }
     if path.is_file() {
-        return Some(format!(
-            "{name} is a file, not an index; the index comes first, as in `cento search x.idx \
-             {name}`, and `cento add x.idx {name}` makes one"
-        ));
+        return Some(missing::file_for_index(path, &std::env::args_os().collect::<Vec<_>>()));
     }
     let entries: Vec<_> = path.read_dir().ok()?.flatten().map(|entry| entry.path()).collect();
     // A damaged index is no folder of documents.
@@ -92,8 +96,15 @@ pub const ON_CERTIFICATES: &str = "certificates are checked by the authorities o
 /// Returns what to do about an error with an option or a verb, as a clause.
 pub fn hint(error: &Error) -> Option<Cow<'static, str>> {
     let hint = match error {
-        Error::Corrupt(found) => on_damage(found),
+        Error::Corrupt(found) => return Some(on_damage(found)),
         // Options of the command do not apply to a service.
+        Error::Service { url, code, .. } if code == "no_such_route" => {
+            let after = url.find("://").map_or(0, |at| at + 3);
+            let end = url[after..].find('/').map_or(url.len(), |at| after + at);
+            return (end < url.len()).then(|| {
+                format!("--url takes the address without a path: {}", &url[..end]).into()
+            });
+        }
         Error::Service { .. } => return on_service(error.reason()).map(Cow::Borrowed),
         Error::Io { action, source, .. } if error.reason() == Reason::Io => {
             on_system(action, source.kind())?
@@ -206,24 +217,38 @@ fn on_service(reason: Reason<'_>) -> Option<&'static str> {
     }
 }
 
-/// Returns the hint about a damaged file, of an index or in a store.
-fn on_damage(found: &Corruption) -> &'static str {
-    match found.section {
-        "object" => {
+/// Returns the hint about a damaged file, of an index or in a store. An index is the directory of
+/// its file.
+fn on_damage(found: &Corruption) -> Cow<'static, str> {
+    let dir = Path::new(&found.file).parent().filter(|dir| !dir.as_os_str().is_empty());
+    let dir = dir.map(Path::display);
+    match (found.section, dir) {
+        ("object", _) => {
             "pull an older manifest, which `cento store history` lists, or push the index to \
              another URL"
         }
-        "manifest" => {
+        ("manifest", _) => {
             "`cento store history` lists the others, `cento store pull --manifest` fetches one, \
              and `cento store restore` makes one current; a push of the index that was pushed last \
              puts a new one"
         }
-        "list of segments" => {
+        ("list of segments", Some(dir)) => {
+            return format!(
+                "if a pull was cut off, repeat it; otherwise `cento recover {dir}` lists the \
+                 segments that are whole, and with --to NEW makes an index of them"
+            )
+            .into();
+        }
+        ("list of segments", None) => {
             "if a pull was cut off, repeat it; otherwise `cento recover` makes an index of the \
              segments that are whole"
         }
-        _ => "run `cento check` on the index",
+        (_, Some(dir)) => {
+            return format!("`cento check {dir}` lists all damage, and what to do about it").into();
+        }
+        (_, None) => "run `cento check` on the index",
     }
+    .into()
 }
 
 #[cfg(test)]
@@ -305,6 +330,18 @@ mod tests {
             fs::write(entry.unwrap().path(), "x").unwrap();
         }
         check(pull("third").unwrap_err(), "cento store history");
+    }
+
+    #[test]
+    fn an_address_with_a_path_is_corrected() {
+        let asked = |url: &str| Error::Service {
+            url: url.into(),
+            code: "no_such_route".into(),
+            detail: None,
+            message: "no such route".into(),
+        };
+        check(asked("http://127.0.0.1:7227/v1"), "without a path: http://127.0.0.1:7227");
+        assert_eq!(hint(&asked("http://127.0.0.1:7227")), None);
     }
 
     #[test]

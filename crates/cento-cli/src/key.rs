@@ -9,6 +9,8 @@ use clap::{Arg, ArgMatches};
 use cento::Key;
 use cento::index::{Config, Index};
 
+use super::opened;
+
 /// The key of this command line.
 static KEY: OnceLock<Key> = OnceLock::new();
 
@@ -69,7 +71,7 @@ pub fn given() -> Option<&'static Key> {
 /// # Errors
 /// When the index cannot be opened, or has a different key or no key.
 pub fn open(path: impl AsRef<Path>) -> cento::Result<Index> {
-    unlocked(Index::open(path)?)
+    opened_in(path.as_ref(), |dir| Index::open(dir))
 }
 
 /// Opens an index for searching, with the key.
@@ -77,7 +79,13 @@ pub fn open(path: impl AsRef<Path>) -> cento::Result<Index> {
 /// # Errors
 /// As [`open`].
 pub fn open_for_search(path: impl AsRef<Path>) -> cento::Result<Index> {
-    unlocked(Index::open_for_search(path)?)
+    opened_in(path.as_ref(), |dir| Index::open_for_search(dir))
+}
+
+/// Opens the index in a directory, and names the directory in errors about its files.
+fn opened_in(dir: &Path, open: impl FnOnce(&Path) -> cento::Result<Index>) -> cento::Result<Index> {
+    opened::note(dir);
+    open(dir).map_err(|error| opened::placed_in(dir, &error).unwrap_or(error)).and_then(unlocked)
 }
 
 fn unlocked(index: Index) -> cento::Result<Index> {

@@ -44,6 +44,7 @@ mod messages;
 mod method;
 mod missing;
 mod network_out;
+mod opened;
 mod outfile;
 mod output;
 mod pairs;

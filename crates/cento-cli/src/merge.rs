@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use super::opened;
 use super::output::{self, Format, bytes, count, counted};
 use super::target::{Target, TargetArgs};
 use super::terminal::note;
@@ -68,6 +69,7 @@ impl Merge {
         let merged = match self.target.target(&mut self.shards)? {
             Target::Index(index) => {
                 self.check_move()?;
+                self.shards.iter().chain([&index]).for_each(|path| opened::note(path));
                 // Retrying is safe: a taken lock refuses a merge before any change.
                 let wait = self.wait.lock_wait(Stop::new());
                 let merged = wait.retry(|| Index::add_indexes(&index, &self.shards, options))?;
@@ -165,7 +167,7 @@ mod tests {
         check(|j| j.known = 2, "nothing to do: all segments had been merged before");
         check(
             |j| (j.documents, j.segments, j.bytes) = (1200, 3, 2048),
-            "merged 1,200 documents in 3 segments, 2.00 KiB",
+            "merged 1,200 documents in 3 segments, 2.05 kB",
         );
         check(
             |j| {

@@ -13,6 +13,11 @@ pub fn does_not_exist(path: &Path) -> String {
     if let Some(meant) = similar(path) {
         return format!("{name} does not exist; did you mean {}?", meant.display());
     }
+    let is_text = |given: &OsString| given == path && given.as_encoded_bytes().contains(&b' ');
+    let given: Vec<OsString> = std::env::args_os().collect();
+    if given.iter().any(is_text) && verb_of(&given).is_some_and(|verb| TAKE_TEXT.contains(&verb)) {
+        return format!("{name} does not exist; to search for these words, give them with --text");
+    }
     match folder.is_dir() {
         true => format!("{name} does not exist"),
         false => format!("{name} does not exist, because there is no folder {}", folder.display()),
@@ -57,6 +62,32 @@ pub fn no_index(path: &Path, given: &[OsString]) -> String {
         "{name} does not exist; `cento add {name} FILES` makes an index of files, and `cento \
          create {name}` makes an empty one"
     )
+}
+
+/// Verbs with the option --text.
+const TAKE_TEXT: [&str; 2] = ["search", "trace"];
+
+/// Returns the first word after the program.
+fn verb_of(given: &[OsString]) -> Option<&str> {
+    given.get(1)?.to_str().filter(|verb| !verb.starts_with('-'))
+}
+
+/// Describes a file in the place of an index. `given` is the command line.
+pub fn file_for_index(path: &Path, given: &[OsString]) -> String {
+    let name = path.display();
+    match (index_after(path, given), verb_of(given)) {
+        (Some(index), Some(verb)) => {
+            let index = index.display();
+            format!(
+                "{name} is a file, not an index; the index comes first: `cento {verb} {index} \
+                 {name}`"
+            )
+        }
+        _ => format!(
+            "{name} is a file, not an index; the index comes first, as in `cento search x.idx \
+             {name}`, and `cento add x.idx {name}` makes one"
+        ),
+    }
 }
 
 fn folder_of(path: &Path) -> &Path {

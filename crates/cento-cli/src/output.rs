@@ -11,7 +11,7 @@ use cento::{Error, Origin, PresetDefaults};
 use cento_api::whole::is_zero;
 use cento_api::{Passage, Unit};
 
-pub use cento_report::{MORE_PASSAGES, NotCompared, count, counted, named, similarity, warnings};
+pub use cento_report::{MORE_PASSAGES, NotCompared, count, counted, named, percent, warnings};
 
 /// The format of the output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -206,7 +206,7 @@ pub fn passage(passage: &Passage) -> String {
     let a = begin(part, passage.a_page, line, unit, passage.a) + &in_page(passage.a_origin);
     let (part, line) = (passage.b_part.as_deref(), passage.b_line);
     let b = begin(part, passage.b_page, line, unit, passage.b) + &in_page(passage.b_origin);
-    format!("{a} \u{2194} {b}: {}, similarity {}", tokens_of(tokens, matched), similarity(alike))
+    format!("{a} \u{2194} {b}: {}, similarity {}", tokens_of(tokens, matched), percent(alike))
 }
 
 /// Maximum number of characters to show of a passage.
@@ -238,12 +238,12 @@ pub fn in_page(origin: Option<Origin>) -> String {
 
 /// Formats a share from 0 to 1, with a ~ before an estimate.
 pub fn share(share: f64, is_exact: bool) -> String {
-    format!("{}{}", if is_exact { "" } else { "~" }, similarity(share))
+    format!("{}{}", if is_exact { "" } else { "~" }, percent(share))
 }
 
 /// Formats a number of bytes in a suitable unit.
 pub fn bytes(bytes: u64) -> String {
-    indicatif::HumanBytes(bytes).to_string()
+    indicatif::DecimalBytes(bytes).to_string()
 }
 
 #[cfg(test)]

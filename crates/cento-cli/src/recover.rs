@@ -11,8 +11,8 @@ use super::output::{self, Format, bytes, count};
 use super::terminal::{line, tell};
 use super::watch::tell_left_behind;
 use super::{Result, VerbOutcome};
-use cento::Error;
 use cento::index::{FoundSegment, Index};
+use cento::{Error, Reason};
 
 /// Rescue the undamaged segments of an index whose list of segments is lost, damaged or too old.
 ///
@@ -58,6 +58,10 @@ impl Recover {
             return Err(Error::argument("to", what).into());
         }
         let segments = Index::segments_in(&self.index)?;
+        if segments.is_empty() && !Index::exists(&self.index) {
+            let what = "there are no files of an index here";
+            return Err(Error::index(&self.index, Reason::NotFound, what).into());
+        }
         let documents = match &self.to {
             Some(to) => {
                 let like = self.like.as_ref().map(key::open).transpose()?;

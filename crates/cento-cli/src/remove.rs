@@ -228,7 +228,7 @@ impl Remove {
             Format::Json => output::print_json(report)?,
             Format::Human => {
                 for id in &report.missing {
-                    tell!("cento: no document has the id `{id}`");
+                    tell!("cento: no document has the id `{id}`; `cento list INDEX` shows the ids");
                 }
                 let would = if report.dry_run { "would be " } else { "" };
                 note!("{} {would}removed", output::count(report.removed));

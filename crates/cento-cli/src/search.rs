@@ -17,7 +17,7 @@ use super::join::union;
 use super::key;
 use super::list_format::{ListFormat, ListOut};
 use super::memory;
-use super::output::{self, similarity};
+use super::output::{self, percent};
 use super::parse::{parse_bytes, parse_measure};
 use super::report_args::{self, ReportArgs};
 use super::search_report::{CollectedAnswers, Subject as Reported, without_text};
@@ -343,6 +343,10 @@ impl Search {
                 SearchEngine::Index { searcher, frequencies: table.map(Arc::new) }
             }
             Target::Service(client) => {
+                if let Some(index) = self.files.iter().find(|path| Index::exists(path)) {
+                    let what = "this is an index; give either an index or --url, not both";
+                    return Err(Error::input(index.display().to_string(), what));
+                }
                 if self.asks_once() && !self.files.is_empty() {
                     let what = "give either an index or --url, not both";
                     return Err(Error::input(self.files[0].display().to_string(), what));
@@ -548,16 +552,16 @@ fn print_hits(out: &mut impl Write, answer: &Answer, text: Option<&str>) -> io::
             line!(
                 out,
                 "{:>9} {:>9} {:>11} weighted",
-                similarity(weighted.containment_of_a),
-                similarity(weighted.containment_of_b),
-                similarity(weighted.resemblance)
+                percent(weighted.containment_of_a),
+                percent(weighted.containment_of_b),
+                percent(weighted.resemblance)
             )?;
         }
         if let Some(tokens) = hit.passage_tokens {
             line!(out, "{:>11} in passages", output::counted(tokens.into(), "word"))?;
         }
         if let Some(verified) = &hit.verified {
-            line!(out, "{:>11} by {}", similarity(verified.similarity), verified.measure)?;
+            line!(out, "{:>11} by {}", percent(verified.similarity), verified.measure)?;
         }
         // With a trace, the spans are shown in place of passages.
         let passages = hit.passages.iter().flatten().filter(|_| answer.trace.is_none());

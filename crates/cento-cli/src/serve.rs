@@ -17,7 +17,7 @@ use super::parse::{parse_count, parse_duration, parse_listen, parse_size, parse_
 use super::store;
 use super::terminal::{self, note, printable, tell};
 use super::{Result, VerbFailure, VerbOutcome};
-use super::{config, signals, tokens};
+use super::{config, opened, signals, tokens};
 use cento::scheme::frequency::FrequencyTable;
 use cento::{Error, Refusal, Stop};
 use cento_client::WebhookClient;
@@ -215,6 +215,9 @@ impl Serve {
         if self.follow.url.is_some() {
             return self.serve_copy();
         }
+        for path in [&self.index].into_iter().chain(&self.others) {
+            opened::note(path);
+        }
         let (settings, reading) = self.settings()?;
         if self.read_only || !self.others.is_empty() {
             let stop = self.stop_flag("stopping", reading);
@@ -368,8 +371,8 @@ fn needs_no_writer(error: &Error) -> bool {
     use std::io::ErrorKind::{PermissionDenied, ReadOnlyFilesystem};
     match error {
         Error::Locked { .. } => true,
-        // Ports below 1024 are denied too.
-        Error::Io { action, source, .. } if *action != "listen on" => {
+        // Ports below 1024 are denied too, and a service that only reads must read.
+        Error::Io { action, source, .. } if !["listen on", "open", "read"].contains(action) => {
             matches!(source.kind(), PermissionDenied | ReadOnlyFilesystem)
         }
         _ => false,

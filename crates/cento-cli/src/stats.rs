@@ -6,7 +6,8 @@ use clap::Args;
 use serde::Serialize;
 
 use super::key;
-use super::output::{self, Format, bytes, count, similarity};
+use super::output::{self, Format, bytes, count, percent};
+use super::progress::Progress;
 use super::target::{Target, TargetArgs};
 use super::terminal::line;
 use super::{Result, VerbOutcome};
@@ -43,11 +44,17 @@ impl Stats {
         let report = match self.target.only_target()? {
             Target::Index(path) => {
                 let snapshot = key::open(&path)?.snapshot()?;
+                let stats = snapshot.stats()?;
                 let (frequencies, new_text) = match self.quick {
                     true => (None, Vec::new()),
-                    false => (Some(snapshot.df_distribution()?), snapshot.new_text()?),
+                    false => {
+                        let progress = Progress::new(stats.postings, "postings");
+                        let counted = snapshot.df_distribution_with(&|done| progress.set(done))?;
+                        progress.finish();
+                        (Some(counted), snapshot.new_text()?)
+                    }
                 };
-                StatsReport { stats: snapshot.stats()?, frequencies, new_text }
+                StatsReport { stats, frequencies, new_text }
             }
             Target::Service(client) => {
                 let stats = client.stats()?;
@@ -99,11 +106,11 @@ fn print_new_text(out: &mut impl Write, days: &[NewText]) -> io::Result<()> {
         return Ok(());
     }
     line!(out)?;
-    line!(out, "{:<10} {:>12} {:>14} {:>6} {:>6}", "day", "documents", "tokens", "new", "common")?;
+    line!(out, "{:<10} {:>12} {:>14} {:>7} {:>7}", "day", "documents", "tokens", "new", "common")?;
     for NewText { day, documents, tokens, new, common } in days {
-        let share = |part: u64| similarity(part as f64 / (*tokens).max(1) as f64);
+        let share = |part: u64| percent(part as f64 / (*tokens).max(1) as f64);
         let (new, common) = (share(*new), share(*common));
-        line!(out, "{day} {:>12} {:>14} {new:>6} {common:>6}", count(*documents), count(*tokens))?;
+        line!(out, "{day} {:>12} {:>14} {new:>7} {common:>7}", count(*documents), count(*tokens))?;
     }
     Ok(())
 }

@@ -11,6 +11,7 @@ use clap::Command;
 use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
+use super::help::EXAMPLES;
 use cento::index::Index;
 use cento_api::suggest::nearest;
 
@@ -54,6 +55,8 @@ const VERBS_OF_OTHERS: &[(&[&str], &str)] = &[
     (&["report", "html"], "cento pairs PATH --report report.html"),
     (&["contamination", "leakage"], "cento decontaminate CORPUS --against BENCHMARK"),
     (&["formats", "schemes", "presets"], "cento info"),
+    (&["upload", "publish", "sync"], "cento store push INDEX URL"),
+    (&["download", "fetch", "clone"], "cento store pull URL INDEX"),
 ];
 
 /// Options of related programs, cento's option, which the verb must have, and how to use it.
@@ -70,12 +73,53 @@ const OPTIONS_OF_OTHERS: &[(&[&str], &str, &str)] = &[
     (&["--tsv"], "format", "--format tsv"),
     (&["--output", "-o", "--save"], "out", "--out FILE"),
     (&["--output", "-o", "--save"], "report", "--report FILE.html"),
-    (&["--port", "--host", "--bind", "-p"], "listen", "--listen 127.0.0.1:7227"),
+    (
+        &["--port", "--host", "--bind", "--addr", "--address", "-p"],
+        "listen",
+        "--listen 127.0.0.1:7227",
+    ),
     (&["--language", "--lang"], "analyzer", "--analyzer 'code(language=java)'"),
     (&["--ignore", "--skip"], "exclude", "--exclude GLOB"),
     (&["--template"], "boilerplate", "--boilerplate PATH"),
     (&["--archive", "--old", "--reference"], "against", "--against PATH"),
     (&["--column", "--field", "--text"], "text-field", "--text-field FIELD"),
+];
+
+/// Options that a verb does not need.
+struct NeedlessOption {
+    /// Without these verbs, no verb has the options.
+    verbs: &'static [&'static str],
+    options: &'static [&'static str],
+    tip: &'static str,
+}
+
+const NEEDLESS_OPTIONS: [NeedlessOption; 5] = [
+    NeedlessOption {
+        verbs: &["search", "trace"],
+        options: &["--for", "--scheme", "--analyzer"],
+        tip: "the index has this setting: give it when you make the index, as in `cento add x.idx \
+              FILES --for code`",
+    },
+    NeedlessOption {
+        verbs: &["export"],
+        options: &["--out", "--output", "-o", "--format", "--json", "--csv"],
+        tip: "the documents go to standard output as JSON lines: `cento export x.idx > x.jsonl`",
+    },
+    NeedlessOption {
+        verbs: &["check"],
+        options: &["--repair", "--fix", "--recover"],
+        tip: "`cento recover INDEX --to NEW` makes an index of the undamaged segments",
+    },
+    NeedlessOption {
+        verbs: &["dedup"],
+        options: &["--keep", "--first", "--last"],
+        tip: "`--prefer` decides which duplicate stays",
+    },
+    NeedlessOption {
+        verbs: &[],
+        options: &["--verbose", "-v"],
+        tip: "cento reports everything already; `--quiet` turns it off",
+    },
 ];
 
 /// A command line, and the verb at its start.
@@ -108,6 +152,10 @@ impl<'a> UsageLine<'a> {
         self.verb.get_arguments().any(|arg| arg.get_long() == Some(long))
     }
 
+    fn is_one_of(&self, verbs: &[&str]) -> bool {
+        verbs.is_empty() || matches!(self.names[..], [verb] if verbs.contains(&verb))
+    }
+
     fn typed(&self) -> String {
         ["cento"].iter().chain(&self.names).copied().collect::<Vec<_>>().join(" ")
     }
@@ -123,16 +171,24 @@ pub fn advised(error: clap::Error, command: &Command, given: &[OsString]) -> cla
     let advice = match error.kind() {
         ErrorKind::InvalidSubcommand => text(ContextKind::InvalidSubcommand).and_then(|typed| {
             if line.names.is_empty() {
-                verb(typed).or_else(|| similar(typed, command))
+                let next = given.iter().skip_while(|given| given.to_str() != Some(typed)).nth(1);
+                verb(typed, next.and_then(|next| next.to_str()))
+                    .or_else(|| similar(typed, command))
+                    .or_else(|| no_path(typed))
             } else {
                 own(typed, &line)
             }
         }),
         ErrorKind::UnknownArgument => text(ContextKind::InvalidArg)
-            .and_then(|typed| option(typed, &line, error.get(ContextKind::SuggestedArg).is_some())),
+            .and_then(|typed| option(typed, &line, text(ContextKind::SuggestedArg))),
         ErrorKind::MissingRequiredArgument => missing(&line),
         ErrorKind::InvalidValue if text(ContextKind::InvalidArg) == Some("--html <HTML>") => {
             Some("`--report FILE.html` writes a report; --html is about the HTML pages read".into())
+        }
+        ErrorKind::InvalidValue
+            if text(ContextKind::InvalidValue) == Some("html") && line.has("report") =>
+        {
+            Some("`--report FILE.html` writes a report for people".into())
         }
         ErrorKind::ValueValidation => return number(error),
         _ => None,
@@ -157,8 +213,8 @@ fn with_tip(mut error: clap::Error, tip: String) -> clap::Error {
     error
 }
 
-/// Returns what to type instead of this verb.
-fn verb(typed: &str) -> Option<String> {
+/// Returns what to type instead of this verb. `next` is the next word of the command line.
+fn verb(typed: &str, next: Option<&str>) -> Option<String> {
     if let Some((old, new)) = MOVED.iter().find(|(old, _)| *old == typed) {
         return Some(format!("`cento {old}` is `{new}` now"));
     }
@@ -173,8 +229,12 @@ fn verb(typed: &str) -> Option<String> {
         return Some(format!("`cento demo {typed}` compares all files in this folder"));
     }
     if path.is_file() {
-        let what = "is a file; a verb comes before it, such as";
-        return Some(format!("{typed} {what} `cento compare {typed} FILE`"));
+        let line = match next.map(Path::new) {
+            Some(index) if Index::exists(index) => format!("search {} {typed}", index.display()),
+            Some(other) if other.is_file() => format!("compare {typed} {}", other.display()),
+            _ => format!("compare {typed} FILE"),
+        };
+        return Some(format!("{typed} is a file; a verb comes before it, such as `cento {line}`"));
     }
     let of_others = VERBS_OF_OTHERS.iter().find(|(names, _)| names.contains(&typed));
     of_others.map(|(_, line)| format!("`{line}` does that"))
@@ -185,6 +245,14 @@ fn similar(typed: &str, command: &Command) -> Option<String> {
     let names = command.get_subcommands().map(Command::get_name);
     let meant = nearest(typed, names)?;
     Some(format!("did you mean `cento {meant}`? `cento help` lists all verbs"))
+}
+
+/// Explains that neither a verb nor a path has this name.
+fn no_path(typed: &str) -> Option<String> {
+    let is_path = typed.contains(['/', '\\', '.']);
+    is_path.then(|| {
+        format!("{typed} does not exist; `cento demo FOLDER` compares the files of a folder")
+    })
 }
 
 /// Returns what to type after a verb that has verbs below.
@@ -200,8 +268,8 @@ fn own(typed: &str, line: &UsageLine<'_>) -> Option<String> {
     }
 }
 
-/// Returns what to type instead of this option.
-fn option(typed: &str, line: &UsageLine<'_>, is_similar: bool) -> Option<String> {
+/// Returns what to type instead of this option. `similar` is the suggestion of the parser.
+fn option(typed: &str, line: &UsageLine<'_>, similar: Option<&str>) -> Option<String> {
     if typed.parse::<f64>().is_ok() {
         return Some("a value is not negative here".into());
     }
@@ -215,26 +283,39 @@ fn option(typed: &str, line: &UsageLine<'_>, is_similar: bool) -> Option<String>
     if typed == "-r" || typed == "--recursive" {
         return Some("folders are read with all folders in them".into());
     }
+    let is_meant = |needless: &&NeedlessOption| {
+        needless.options.contains(&typed) && line.is_one_of(needless.verbs)
+    };
+    if let Some(needless) = NEEDLESS_OPTIONS.iter().find(is_meant) {
+        return Some(needless.tip.into());
+    }
+    // The parser also suggests names that share a few letters, such as --format for --sort.
+    let is_likely = |similar: &str| {
+        let extends = typed.len() > "--id".len() - 1 && similar.starts_with(&format!("{typed}-"));
+        extends
+            || nearest(typed.trim_start_matches('-'), [similar.trim_start_matches('-')]).is_some()
+    };
     let list = || format!("`{} --help` lists all options", line.typed());
-    (!is_similar && typed.starts_with("--")).then(list)
+    (!similar.is_some_and(is_likely)).then(list)
 }
 
-/// Returns the missing argument, if the only argument is not an index.
+/// Returns a command line with the missing argument.
 fn missing(line: &UsageLine<'_>) -> Option<String> {
-    if line.names[..] == ["decontaminate"] && !line.rest.is_empty() {
-        let paths: Vec<_> = line.rest.iter().map(|path| path.to_string_lossy()).collect();
-        let example = match &paths[..] {
-            [corpus, benchmark] => format!("`cento decontaminate {corpus} --against {benchmark}`"),
-            _ => "`cento decontaminate CORPUS --against BENCHMARK`".into(),
-        };
-        return Some(format!("--against names the benchmark, as in {example}"));
+    let given: Vec<_> = line.rest.iter().map(|path| path.to_string_lossy()).collect();
+    match (&line.names[..], &given[..]) {
+        (["decontaminate"], [corpus, benchmark]) if !corpus.starts_with('-') => Some(format!(
+            "--against names the benchmark, as in `cento decontaminate {corpus} --against \
+             {benchmark}`"
+        )),
+        (["add"], [only]) if Path::new(&**only).exists() && !Index::exists(&**only) => {
+            Some(format!("the index comes before the files: `cento add x.idx {only}`"))
+        }
+        (names, _) => {
+            let name = names.join(" ");
+            let (_, examples) = EXAMPLES.iter().find(|(verb, _)| *verb == name)?;
+            examples.first().map(|(line, _)| format!("for example `{line}`"))
+        }
     }
-    let (["add"], [only]) = (&line.names[..], line.rest) else { return None };
-    let path = Path::new(only);
-    (path.exists() && !Index::exists(path)).then(|| {
-        let name = path.display();
-        format!("the index comes before the files: `cento add x.idx {name}`")
-    })
 }
 
 /// Says in plain words which numbers an option takes.

@@ -75,8 +75,8 @@ pub struct ComparedSubmissions {
     pub searcher: Searcher,
     /// The most similar pairs with at least one new document.
     pub most_similar: MostSimilar,
-    /// Where the text of each new document comes from. Empty unless requested, or without stored
-    /// texts.
+    /// Where the text of each new document comes from, the document with most reused text first.
+    /// Empty unless requested, or without stored texts.
     pub sources: Vec<Sources>,
 }
 
@@ -195,12 +195,15 @@ impl Submissions {
         };
         let of_pairs = Arc::clone(&progress);
         let most_similar = join().progress(move |done| of_pairs(done)).most_similar()?;
-        let sources = match self.counts_sources {
+        let mut sources = match self.counts_sources {
             true => join()
                 .progress(move |done| progress(number_of_new + done))
                 .sources(&new, &most_similar.pairs)?,
             false => Vec::new(),
         };
+        let reused =
+            |one: &Sources| f64::from(one.known + one.shared) / f64::from(one.tokens.max(1));
+        sources.sort_by(|a, b| reused(b).total_cmp(&reused(a)));
         Ok(ComparedSubmissions { searcher, most_similar, sources })
     }
 }

@@ -275,7 +275,8 @@ pub(crate) struct SourceStretch {
 }
 
 impl ReuseReport {
-    /// Computes the report of documents that were searched for.
+    /// Computes the report of documents that were searched for. Those with most reused text come
+    /// first.
     ///
     /// # Errors
     /// When a passage is not in the text of its document or source.
@@ -285,7 +286,8 @@ impl ReuseReport {
         without: &[CitedPart],
     ) -> Result<ReuseReport> {
         let report = |searched| DocumentReport::new(searched, without);
-        let documents = searched.into_iter().map(report).collect::<Result<_>>()?;
+        let mut documents = searched.into_iter().map(report).collect::<Result<Vec<_>>>()?;
+        documents.sort_by(|a, b| b.reused.ratio().total_cmp(&a.reused.ratio()));
         Ok(ReuseReport { run, documents, not_compared: Vec::new(), warnings: Vec::new() })
     }
 }

@@ -7,7 +7,7 @@ use csv::Writer;
 use serde::Serialize;
 
 use crate::decontamination::DecontaminationReport;
-use crate::number::{decimals, shown_of};
+use crate::number::shown_of;
 use crate::omission::NotCompared;
 use crate::pairs::PairsReport;
 use crate::reuse::{CountUnit, Place, ReuseReport};
@@ -40,8 +40,10 @@ pub(crate) fn cell(text: &str) -> String {
     }
 }
 
+/// Writes a share with all its digits, as lists in JSON and csv do, so that equal shares are equal
+/// in every table.
 fn share(share: f64) -> String {
-    decimals(share, 4)
+    format!("{share:?}")
 }
 
 /// Two parts with common passages. The part of a text without parts has no name.
@@ -374,16 +376,13 @@ mod tests {
             report.csv().unwrap(),
             "document,size,unit,reused,common,cited,originality,number,source,share_in_report,share_in_text,passages,\
              parts,note\n\
-             essay,8,characters,0.6250,0.0000,0.0000,0.3750,1,'=1+1,0.5000,0.5000,1,,\n\
-             essay,8,characters,0.6250,0.0000,0.0000,0.3750,2,\"a,\"\"b\",0.1250,0.3750,1,,\n\
-             essay,2,characters,0.0000,0.0000,0.0000,1.0000,,,,,,,\n\
+             essay,8,characters,0.625,0.0,0.0,0.375,1,'=1+1,0.5,0.5,1,,\n\
+             essay,8,characters,0.625,0.0,0.0,0.375,2,\"a,\"\"b\",0.125,0.375,1,,\n\
+             essay,2,characters,0.0,0.0,0.0,1.0,,,,,,,\n\
              '=scan.pdf,,,,,,,,,,,,,not compared: it has no text\n"
         );
         let pairs = PairsReport::new(Run::new("pairs"), joined(vec![pair("@a", "b", 0.5)]), false);
         let table = pairs.csv().unwrap();
-        assert_eq!(
-            table.lines().nth(1).unwrap(),
-            "'@a,b,0.5000,0.9000,0.8000,0.5000,9,30,40,,1,,1,"
-        );
+        assert_eq!(table.lines().nth(1).unwrap(), "'@a,b,0.5,0.9,0.8,0.5,9,30,40,,1,,1,");
     }
 }

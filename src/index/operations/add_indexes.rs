@@ -105,7 +105,8 @@ impl Index {
         if options.remove {
             removed = moved::finish(path, &mut shards)?;
         }
-        let shards = shards.into_iter().map(Index::open).collect::<Result<Vec<_>>>()?;
+        let open = |shard: &Path| Index::open(shard).map_err(|error| in_shard(shard, error));
+        let shards = shards.into_iter().map(open).collect::<Result<Vec<_>>>()?;
         let without_merges = WriterOptions::default().merge(false);
         let (writer, mut merged) = match shards.first() {
             Some(first) if !Index::exists(path) => {
@@ -403,7 +404,7 @@ fn lock_all<'a>(
             retrain::check_all_own(shard.path())?;
         }
         let found = open_shard(shard, &known, merged);
-        let (snapshot, new) = found.map_err(|e| in_shard(shard, e))?;
+        let (snapshot, new) = found.map_err(|e| in_shard(shard.path(), e))?;
         // Adopt a segment once, even if one shard is a copy of another.
         for reader in snapshot.iter().flat_map(|snapshot| snapshot.tantivy().segment_readers()) {
             known.entry(reader.segment_id().uuid_string()).or_insert(reader.num_deleted_docs());
@@ -439,10 +440,10 @@ fn open_shard(
 }
 
 /// Prefixes the file of an error with the path of its shard.
-fn in_shard(shard: &Index, error: Error) -> Error {
+fn in_shard(shard: &Path, error: Error) -> Error {
     match error {
         Error::Corrupt(Corruption { file, section, offset, what }) => {
-            let file = shard.path().join(file).display().to_string();
+            let file = shard.join(file).display().to_string();
             Corruption::new(file, section, offset, what).into()
         }
         other => other,
@@ -516,7 +517,8 @@ fn take_all(
                 };
                 merged.bytes += component.len;
                 let is_linked = take(index, shard.index, file, component, &copied, options.remove);
-                merged.linked += usize::from(is_linked.map_err(|e| in_shard(shard.index, e))?);
+                merged.linked +=
+                    usize::from(is_linked.map_err(|e| in_shard(shard.index.path(), e))?);
             }
             if !deleted.is_empty() {
                 write_alive(index, reader, deleted, &meta)?;

@@ -48,12 +48,40 @@ impl CheckReport {
 /// The most problems that a report lists.
 const PROBLEMS_MAX: usize = 1000;
 
+/// How far [`Index::check_with`] has come. It reads all files, and then all documents.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum CheckProgress {
+    /// This many bytes of the files have been read.
+    Bytes {
+        /// The bytes read.
+        done: u64,
+        /// The bytes of all files.
+        of: u64,
+    },
+    /// This many documents have been read.
+    Documents {
+        /// The documents read.
+        done: u64,
+        /// The live documents.
+        of: u64,
+    },
+}
+
 impl Index {
     /// Reads the whole index and reports the damage.
     ///
     /// # Errors
     /// When something other than damage prevents reading the index.
     pub fn check(&self) -> Result<CheckReport> {
+        self.check_with(&|_| {})
+    }
+
+    /// Like [`check`](Index::check), and calls `progress` after each file and each document.
+    ///
+    /// # Errors
+    /// As [`check`](Index::check).
+    pub fn check_with(&self, progress: &dyn Fn(CheckProgress)) -> Result<CheckReport> {
         let mut report = CheckFindings::default();
         let (components, snapshot) = {
             // Under one lock, so that the check sees a single commit, whose files stay meanwhile.
@@ -66,7 +94,16 @@ impl Index {
             .filter_map(|(name, ..)| segment_of(name))
             .map(str::to_owned)
             .collect();
+        let of = components.iter().map(|(_, component, _)| component.len).sum();
+        let mut done = 0;
         for (name, component, file) in components {
+            // Whoever may not read a file cannot judge it.
+            if let Err(OpenReadError::IoError { io_error, .. }) = &file
+                && io_error.kind() == std::io::ErrorKind::PermissionDenied
+            {
+                let denied = std::io::ErrorKind::PermissionDenied.into();
+                return Err(Error::io("read", self.path().join(name), denied));
+            }
             let checked = file.map_err(|e| match e {
                 OpenReadError::FileDoesNotExist(_) => "it is missing".to_owned(),
                 OpenReadError::IoError { io_error, .. } => io_error.to_string(),
@@ -83,11 +120,13 @@ impl Index {
             if let Err(what) = checked {
                 report.add(Corruption::new(name, "component", 0, what));
             }
+            done += component.len;
+            progress(CheckProgress::Bytes { done, of });
         }
         match snapshot {
             Ok(snapshot) => {
                 check_segments(&snapshot, &mut report);
-                check_documents(&snapshot, &mut report)?;
+                check_documents(&snapshot, &mut report, progress)?;
             }
             Err(Error::Corrupt(problem)) => report.add(problem),
             // The report already contains the failed checksum that causes this error.
@@ -164,9 +203,14 @@ fn check_segments(snapshot: &Snapshot, report: &mut CheckFindings) {
 }
 
 /// Reads every document, and looks for ids that occur twice.
-fn check_documents(snapshot: &Snapshot, report: &mut CheckFindings) -> Result<()> {
+fn check_documents(
+    snapshot: &Snapshot,
+    report: &mut CheckFindings,
+    progress: &dyn Fn(CheckProgress),
+) -> Result<()> {
     let mut ids = HashSet::new();
-    for address in snapshot.live() {
+    for (done, address) in (1..).zip(snapshot.live()) {
+        progress(CheckProgress::Documents { done, of: snapshot.documents() });
         let checked = snapshot.document(address).and_then(|document| {
             snapshot.check_parts(address, &document.parts)?;
             if !snapshot.config().store_signatures {

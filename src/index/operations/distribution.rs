@@ -46,6 +46,9 @@ pub struct DfBucket {
 /// The tokens of a sampled passage.
 pub const PASSAGE_TOKENS: u32 = 100;
 
+/// The number of terms between two calls for progress.
+const TERMS_PER_STEP: u64 = 4096;
+
 /// The most documents that are sampled.
 const SAMPLE_DOCUMENTS: u64 = 4000;
 
@@ -56,11 +59,25 @@ impl Snapshot {
     /// # Errors
     /// When a segment is damaged.
     pub fn df_distribution(&self) -> Result<DfDistribution> {
+        self.df_distribution_with(&|_| {})
+    }
+
+    /// Like [`df_distribution`](Snapshot::df_distribution), and calls `progress` now and then with
+    /// the number of postings counted so far.
+    ///
+    /// # Errors
+    /// When a segment is damaged.
+    pub fn df_distribution_with(&self, progress: &dyn Fn(u64)) -> Result<DfDistribution> {
         let max_df = self.config().max_df.limit(self.documents());
         let mut buckets = [DfBucket::default(); 65];
         let mut stopped = DfBucket::default();
         let mut stop_keys = Vec::new();
+        let (mut terms, mut postings) = (0u64, 0);
         self.for_each_term(&mut |key, df| {
+            (terms, postings) = (terms + 1, postings + df);
+            if terms.is_multiple_of(TERMS_PER_STEP) {
+                progress(postings);
+            }
             let bucket = &mut buckets[(u64::BITS - (df - 1).leading_zeros()) as usize];
             bucket.terms += 1;
             bucket.postings += df;

@@ -18,7 +18,7 @@ mod transfer;
 mod withdrawals;
 
 pub use add_indexes::AddIndexesOptions;
-pub use check::CheckReport;
+pub use check::{CheckProgress, CheckReport};
 pub use compact::Compacting;
 pub use distribution::{DfBucket, DfDistribution, PASSAGE_TOKENS};
 pub use recover::FoundSegment;

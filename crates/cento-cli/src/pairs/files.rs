@@ -16,7 +16,7 @@ use crate::collection::{CollectionArgs, InputOutcomes, TemporaryIndex, tell_not_
 use crate::left_out::LeftOuts;
 use crate::list_format::ListOut;
 use crate::messages::Messages;
-use crate::output::{self, ListEnd, NotCompared, counted, similarity};
+use crate::output::{self, ListEnd, NotCompared, counted, percent};
 use crate::progress::{Progress, summary};
 use crate::report_args;
 use crate::terminal::{Id, line, note, tell};
@@ -265,8 +265,8 @@ impl Pairs {
             && !best.is_empty()
         {
             let any = |is: fn(&PairReport) -> bool| best.iter().any(|found| is(&found.pair));
-            let score = if any(|pair| pair.score.is_some()) { "score " } else { "" };
-            line!(out, "{score}share {:>6} {:>6}  documents", "words", "words")?;
+            let score = if any(|pair| pair.score.is_some()) { "  score " } else { "" };
+            line!(out, "{score}{:>8} {:>6} {:>6}  documents", "share", "words", "words")?;
         }
         let mut is_apart = false;
         for found in best {
@@ -314,7 +314,15 @@ impl Pairs {
         }
         if let ListOut::Human(out) = out {
             line!(out, "")?;
-            line!(out, "{:>6}    new  known shared  boilerplate", "words")?;
+            line!(
+                out,
+                "{:>6} {:>7}  {:>7} {:>7} {:>11}",
+                "words",
+                "new",
+                "known",
+                "shared",
+                "boilerplate"
+            )?;
         }
         for one in sources {
             out.write(one, |out| print_sources(out, one))?;
@@ -354,11 +362,11 @@ fn names(pair: &PairReport) -> [String; 2] {
 
 /// Writes what a document has from where, for people.
 fn print_sources(out: &mut impl Write, one: &Sources) -> io::Result<()> {
-    let share = |tokens: u32| similarity(f64::from(tokens) / f64::from(one.tokens.max(1)));
+    let share = |tokens: u32| percent(f64::from(tokens) / f64::from(one.tokens.max(1)));
     let (boilerplate, tokens, name) = (share(one.boilerplate), one.tokens, Id(&one.name));
     let mark = if one.complete { ' ' } else { '*' };
     let [new, known, shared] = [one.new, one.known, one.shared].map(share);
-    line!(out, "{tokens:>6}  {new}{mark} {known}  {shared}  {boilerplate:>11}  {name}")
+    line!(out, "{tokens:>6} {new:>7}{mark} {known:>7} {shared:>7} {boilerplate:>11}  {name}")
 }
 
 fn print(
@@ -367,10 +375,10 @@ fn print(
     has_passages: bool,
 ) -> io::Result<()> {
     let SymmetricPair { pair, symmetric, .. } = pair;
-    let score = pair.score.map_or(String::new(), |score| format!("{} ", similarity(score)));
+    let score = pair.score.map_or(String::new(), |score| format!("{:>7} ", percent(score)));
     let sizes = format!("{:>6} {:>6}", pair.tokens_a, pair.tokens_b);
     let ([a, b], alike) = (names(pair), output::share(*symmetric, pair.similarity.exact));
-    line!(out, "{score}{alike} {sizes}  {}  {}", Id(&a), Id(&b))?;
+    line!(out, "{score}{alike:>8} {sizes}  {}  {}", Id(&a), Id(&b))?;
     for FilePair { a, b, overlap } in files.iter().flatten() {
         line!(out, "    {overlap:>6}  {a}  {b}")?;
     }

@@ -12,7 +12,7 @@ use super::{Kind, Pairs, TOO_SHORT, columns, write_network, write_passages};
 use crate::failpoint::Failpoint;
 use crate::list_format::{ListFormat, ListOut};
 use crate::outfile::{listed, path_name};
-use crate::output::{self, ListEnd, NotCompared, counted, named, similarity};
+use crate::output::{self, ListEnd, NotCompared, counted, named, percent};
 use crate::progress::Progress;
 use crate::report_args;
 use crate::terminal::{Id, line, note};
@@ -371,10 +371,10 @@ impl<W: Write> Write for UnflushedWriter<W> {
 fn print(out: &mut impl Write, pair: &PairReport) -> io::Result<()> {
     let category = pair.category.map_or("--".into(), |category| format!("{category:?}"));
     let share = |share| output::share(share, pair.similarity.exact);
-    let score = pair.score.map_or(String::new(), |score| format!("{} ", similarity(score)));
+    let score = pair.score.map_or(String::new(), |score| format!("{:>7} ", percent(score)));
     line!(
         out,
-        "{score}{} {} {} {:>6} {category}  {}  {}",
+        "{score}{:>8} {:>8} {:>8} {:>6} {category}  {}  {}",
         share(pair.similarity.containment_of_a),
         share(pair.similarity.containment_of_b),
         share(pair.similarity.resemblance),
@@ -385,10 +385,10 @@ fn print(out: &mut impl Write, pair: &PairReport) -> io::Result<()> {
     if let Some(weighted) = &pair.weighted {
         line!(
             out,
-            "{} {} {} weighted",
-            similarity(weighted.containment_of_a),
-            similarity(weighted.containment_of_b),
-            similarity(weighted.resemblance)
+            "{:>8} {:>8} {:>8} weighted",
+            percent(weighted.containment_of_a),
+            percent(weighted.containment_of_b),
+            percent(weighted.resemblance)
         )?;
     }
     if let Some(tokens) = pair.passage_tokens {

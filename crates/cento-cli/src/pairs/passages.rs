@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use serde::Serialize;
 
 use super::Pairs;
-use crate::output::{self, counted, named, similarity};
+use crate::output::{self, counted, named, percent};
 use crate::progress::Progress;
 use crate::rows_out::{CellType, RowsOut};
 use crate::terminal::{Id, line, note, tell};
@@ -213,7 +213,7 @@ fn cut(text: &str, (start, end): (u32, u32), context: usize) -> [&str; 3] {
 
 fn print(out: &mut impl Write, row: &PassageRow<'_>) -> io::Result<()> {
     let size = output::tokens_of(row.tokens, row.matched);
-    line!(out, "{size}, similarity {}", similarity(row.similarity))?;
+    line!(out, "{size}, similarity {}", percent(row.similarity))?;
     let of_a = output::place(row.a_part, row.a_page, row.a_line);
     let of_b = output::place(row.b_part, row.b_page, row.b_line);
     for (id, index, place, texts) in [

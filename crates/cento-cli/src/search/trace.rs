@@ -6,7 +6,7 @@ use clap::Args;
 use serde::Serialize;
 
 use super::{Result, Search, VerbOutcome, line, output};
-use crate::output::similarity;
+use crate::output::percent;
 use crate::terminal::Id;
 use cento::search::{Answer, Goal, SpanCarrier, Trace, TracedSpan};
 use cento_api::{TimeOrder, Unit};
@@ -90,10 +90,10 @@ pub fn print(
     line!(
         out,
         "{} reused, {} common, {} cited, {} new, in {}",
-        similarity(trace.reused),
-        similarity(trace.common),
-        similarity(trace.cited),
-        similarity(trace.new),
+        percent(trace.reused),
+        percent(trace.common),
+        percent(trace.cited),
+        percent(trace.new),
         output::counted(trace.spans.len() as u64, "span"),
     )?;
     if let (Some(field), TimeOrder::Added, false) = (date, trace.order, trace.spans.is_empty()) {
@@ -108,7 +108,7 @@ pub fn print(
             output::begin(span.a_part.as_deref(), span.a_page, span.a_line, Unit::Bytes, span.a),
             of(&span.best),
             output::tokens_of(words, matched),
-            similarity(span.best.similarity),
+            percent(span.best.similarity),
             if span.carriers_exact { "" } else { "about " },
             output::counted(carriers, "carrier"),
             if carriers > 1 && is_first { ", the first" } else { "" },

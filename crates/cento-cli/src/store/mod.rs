@@ -96,9 +96,9 @@ fn watched<T>(message: &'static str, work: impl FnOnce(Watch<'_>) -> Result<T>) 
     let line: RefCell<Option<Progress>> = RefCell::new(None);
     let progress = |progress: cento_remote::Progress| {
         let mut line = line.borrow_mut();
-        let kib = |bytes: u64| bytes.div_ceil(1024);
-        line.get_or_insert_with(|| Progress::new(kib(progress.total), "KiB"))
-            .set(kib(progress.done));
+        let kilobytes = |bytes: u64| bytes.div_ceil(1000);
+        line.get_or_insert_with(|| Progress::new(kilobytes(progress.total), "kB"))
+            .set(kilobytes(progress.done));
     };
     let done = work(Watch { progress: &progress, stop: &stop });
     if let Some(line) = line.take() {

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::key;
 use super::outfile::is_stream;
-use super::output::{self, Format, count, counted};
+use super::output::{self, Format, count, counted, percent};
 use super::progress::stop_flag;
 use super::target::{Target, TargetArgs};
 use super::terminal::{Id, line, note, tell};
@@ -371,7 +371,7 @@ fn print_removed(
             RemovalReason::Withdrawn => "the withdrawn document".to_owned(),
             RemovalReason::Exact => "the same text".to_owned(),
             RemovalReason::Near => {
-                format!("a copy, resemblance {:.0} %", 100.0 * document.resemblance)
+                format!("a copy, resemblance {}", percent(document.resemblance))
             }
         };
         let earlier = if document.added_earlier { ", added earlier" } else { "" };

@@ -87,6 +87,35 @@ fn a_user_without_write_permission_gets_an_error() {
 }
 
 #[test]
+fn an_index_that_may_not_be_read_is_neither_missing_nor_damaged() {
+    // The message said that there was no index, and `check` that it was damaged.
+    use std::os::unix::fs::PermissionsExt;
+    let dir = Dir::new();
+    dir.write("a.txt", words(1, 60));
+    assert_eq!(dir.run(&["add", "closed.idx", "a.txt"]).status, 0);
+    assert_eq!(dir.run(&["add", "rfc.idx", "a.txt"]).status, 0);
+    let close = |path: &std::path::Path| {
+        fs::set_permissions(path, fs::Permissions::from_mode(0o000)).unwrap();
+    };
+    let files = fs::read_dir(dir.path("rfc.idx")).unwrap().map(|file| file.unwrap().path());
+    let signatures = files.filter(|file| file.extension().is_some_and(|ending| ending == "sig"));
+    signatures.for_each(|file| close(&file));
+    close(&dir.path("closed.idx"));
+    for index in ["closed.idx", "rfc.idx"] {
+        for line in ["search INDEX a.txt", "stats INDEX", "check INDEX", "serve INDEX"] {
+            let line = line.replace("INDEX", index);
+            let run = run_as_reader(&dir, &line.split(' ').collect::<Vec<_>>());
+            assert_eq!(run.status, 2, "{line}: {}", run.err);
+            let is_told = run.err.contains("ermission denied") && run.err.contains(index);
+            assert!(is_told && !run.err.contains("no index here"), "{line}: {}", run.err);
+            assert!(!run.out.contains("damaged"), "{line}: {}", run.out);
+            assert!(!run.err.contains("--read-only"), "{line}: {}", run.err);
+        }
+    }
+    fs::set_permissions(dir.path("closed.idx"), fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+#[test]
 fn a_user_without_write_permission_can_serve_and_sees_later_commits() {
     // The service took the lock of a writer, and could not begin.
     let dir = Dir::new();

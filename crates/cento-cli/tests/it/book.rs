@@ -119,8 +119,8 @@ static MASKS: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
         (r"\b\d[\d,.]* [mu]?s\b", "DURATION"),
         (r" \(\d[\d,.]* [KMG]?B/s\)", ""),
         // Sizes of texts are fixed by the samples, while sizes of index files vary.
-        (r"\b(\d[\d,.]*) ((?:[KMGT]i)?B) of text\b", "${1}_$2 of text"),
-        (r"\b\d[\d,.]* (?:[KMGT]i)?B\b", "SIZE"),
+        (r"\b(\d[\d,.]*) ((?:[kKMGT]i?)?B) of text\b", "${1}_$2 of text"),
+        (r"\b\d[\d,.]* (?:[kKMGT]i?)?B\b", "SIZE"),
         (r#""(took_us|started)":\d+"#, "\"$1\":N"),
         (r"\b[0-9a-f]{32}\b", "SEGMENT"),
     ];
@@ -298,11 +298,11 @@ fn examples_of_the_reference() {
 
 #[test]
 fn output_that_differs_is_noticed() {
-    let shown = ["    2 added; 1.25 KiB of text in 0.1 s", "    a ...", "    ...", "    end"];
-    assert!(is_as_shown(&shown, "2 added; 1.25 KiB of text in 3.0 s (2 MB/s)\na b c\nx\ny\nend\n"));
+    let shown = ["    2 added; 1.28 kB of text in 0.1 s", "    a ...", "    ...", "    end"];
+    assert!(is_as_shown(&shown, "2 added; 1.28 kB of text in 3.0 s (2 MB/s)\na b c\nx\ny\nend\n"));
     assert!(!is_as_shown(&shown, "2 added; 7 B of text in 3.0 s\na b c\nx\nend\n"));
-    assert!(!is_as_shown(&shown, "3 added; 1.25 KiB of text in 3.0 s\na b c\nx\nend\n"));
-    assert!(!is_as_shown(&shown, "2 added; 1.25 KiB of text in 3.0 s\na b c\nx\nend\nmore\n"));
+    assert!(!is_as_shown(&shown, "3 added; 1.28 kB of text in 3.0 s\na b c\nx\nend\n"));
+    assert!(!is_as_shown(&shown, "2 added; 1.28 kB of text in 3.0 s\na b c\nx\nend\nmore\n"));
     let json = ["    {\"a\": 1, ...,", "     \"b\": [2]}"];
     assert!(is_as_shown(&json, "{\"a\":1,\"c\":3,\"b\":[2]}\n"));
     assert!(!is_as_shown(&json, "{\"a\":1,\"c\":3,\"b\":[3]}\n"));

@@ -42,7 +42,7 @@ fn passages_are_shown_on_request() {
     assert_eq!(passage["b"], json!([0, words(1, 150).len()]));
     assert_eq!((&passage["tokens"], &passage["similarity"]), (&json!(150), &json!(1.0)));
     let human = dir.run(&["search", "idx", "--text", &query, "--passages"]).out;
-    assert!(human.contains("150 words, similarity 1.000"), "{human}");
+    assert!(human.contains("150 words, similarity 100.0 %"), "{human}");
 }
 
 #[test]
@@ -107,7 +107,7 @@ fn a_trace_has_the_spans_of_a_text_and_leaves_out_documents_that_add_nothing() {
     assert!(undated.contains("no carrier has a date in `yaer`"), "{undated}");
     let nothing = dir.run(&["trace", "idx", "--text", &words(77, 60)]);
     assert_eq!(nothing.status, 1);
-    assert!(nothing.out.contains("1.000 new, in 0 spans"), "{}", nothing.out);
+    assert!(nothing.out.contains("100.0 % new, in 0 spans"), "{}", nothing.out);
 }
 
 #[test]

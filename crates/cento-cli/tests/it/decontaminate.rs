@@ -403,7 +403,7 @@ fn a_report_has_the_evidence_and_says_how_it_was_made() {
     let html = fs::read_to_string(dir.path("r.html")).unwrap();
     assert!(html.contains("15") && html.contains("<mark>"), "{}", html.len());
     let csv = fs::read_to_string(dir.path("r.csv")).unwrap();
-    assert!(csv.contains("bench,20,15,5,0,0,0,0.7500,"), "{csv}");
+    assert!(csv.contains("bench,20,15,5,0,0,0,0.75,"), "{csv}");
 }
 
 #[cfg(feature = "parquet")]

@@ -246,7 +246,7 @@ fn a_field_that_no_document_has_is_an_error_that_names_the_fields() {
         assert!(ran.err.contains("`place`, `series`"), "{}", ran.err);
     }
     let ran = dir.run(&["pairs", "idx", "--group-by", "series", "--report", "r.html"]);
-    let pairs = ran.out.lines().filter(|line| !line.starts_with(' ')).count();
+    let pairs = ran.out.lines().filter(|line| !line.starts_with("    ")).count();
     assert_eq!((ran.status, pairs), (0, 3), "{}", ran.err);
     assert!(ran.err.contains("1 document without the field `series`"), "{}", ran.err);
     assert!(read(&dir, "r.html").contains("1 document does not have the field"));

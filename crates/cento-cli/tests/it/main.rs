@@ -65,6 +65,7 @@ mod node_page;
 #[cfg(all(feature = "remote", target_os = "linux"))]
 mod observed;
 mod of_files;
+mod one_number;
 mod outputs;
 mod preference;
 mod presets;

@@ -36,7 +36,7 @@ fn every_verb_reads_files_by_a_command() {
     let dedup = dir.json(&["dedup", "in/a.djvu", "a.txt", "--out", "o.jsonl", "--reader", DJVU]);
     assert_eq!((&dedup["kept"], &dedup["exact"]), (&json!(1), &json!(1)), "{dedup}");
     let pairs = dir.run(&["pairs", "in", "a.txt", "--reader", DJVU]);
-    assert!(pairs.out.contains("1.000     60     60  in/a.djvu  a.txt"), "{}", pairs.out);
+    assert!(pairs.out.contains("100.0 %     60     60  in/a.djvu  a.txt"), "{}", pairs.out);
 }
 
 #[test]

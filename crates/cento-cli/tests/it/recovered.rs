@@ -254,7 +254,7 @@ fn an_index_without_its_list_is_damaged_and_not_absent() {
         &["serve", "idx", "--listen", "127.0.0.1:0"],
     ] {
         let run = dir.run(args);
-        let told = run.err.contains("meta.json") && run.err.contains("`cento recover`");
+        let told = run.err.contains("meta.json") && run.err.contains("`cento recover ");
         assert!(run.status == 2 && told, "{args:?}: {}", run.err);
         assert!(!run.err.contains("no index here"), "{args:?}: {}", run.err);
         assert!(!run.err.contains("choose another"), "{args:?}: {}", run.err);

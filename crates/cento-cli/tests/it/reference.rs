@@ -4,6 +4,7 @@
 //! fails a test, and `CENTO_BLESS=1` rewrites the page.
 
 mod help;
+mod json;
 
 use std::fmt::Write as _;
 use std::fs;

@@ -15,14 +15,13 @@ use crate::MORE_PASSAGES;
 use crate::reuse::{CountUnit, DocumentReport, ExcludedUnits, ReuseReport, Source};
 use cento::compare::shares::Share;
 
-/// Writes the body of the page: the documents with most reused text first.
+/// Writes the body of the page.
 pub fn body(report: &ReuseReport) -> Markup {
     let mut excerpts = Excerpts::new(report.run.is_code);
     let names = ShortNames::new(report.documents.iter().map(|document| document.name.as_str()));
     let sources = report.documents.iter().flat_map(|document| &document.sources);
     let sources = ShortNames::new(sources.map(|source| source.id.as_str()));
-    let mut documents: Vec<_> = (1..).zip(&report.documents).collect();
-    documents.sort_by(|(_, a), (_, b)| b.reused.ratio().total_cmp(&a.reused.ratio()));
+    let documents: Vec<_> = (1..).zip(&report.documents).collect();
     html! {
         (not_compared_note(&report.not_compared))
         (warnings(&report.warnings))

@@ -7,7 +7,8 @@ use super::text::{VisibleText, plain};
 use super::timeline::{Point, timeline};
 use super::{color, percent};
 use crate::families::{FamiliesReport, Strip, StripSource};
-use crate::number::{count, counted, similarity};
+use crate::number::{count, counted, rounded};
+use cento::compare::shares::Share;
 use cento_collections::TimeOrder;
 use cento_collections::families::{Carrier, DateRelation, DirectionBy, Family};
 
@@ -90,6 +91,7 @@ fn sources(strip: &Strip, names: &ShortNames<'_>) -> Markup {
     let covered = |is_it: fn(DateRelation) -> bool| -> u64 {
         sources.iter().filter(|source| is_it(source.2)).map(|source| source.3).sum()
     };
+    let share = |part: u64| Share { part, of: size }.thousandths();
     let earlier = covered(|relation| relation == DateRelation::Earlier);
     let untold =
         covered(|relation| matches!(relation, DateRelation::SameDate | DateRelation::Unknown));
@@ -97,9 +99,9 @@ fn sources(strip: &Strip, names: &ShortNames<'_>) -> Markup {
         section {
             h2 { "Where the parts of " bdi { (VisibleText(&strip.id)) } " come from" }
             p.note {
-                (percent(earlier * 1000 / size)) " of its text is in earlier documents"
+                (percent(share(earlier))) " of its text is in earlier documents"
                 @if untold > 0 {
-                    ", " (percent(untold * 1000 / size))
+                    ", " (percent(share(untold)))
                     " in documents that dates do not tell to be earlier or later"
                 }
                 ". From left to right the strip is the text; a part has the color of the first document that carries "
@@ -123,7 +125,7 @@ fn sources(strip: &Strip, names: &ShortNames<'_>) -> Markup {
                     th scope="row" { (names.show(id, None)) }
                     td { (VisibleText(date.unwrap_or_default())) }
                     td { (relation_word(*relation)) }
-                    td.number { (percent(bytes * 1000 / size)) }
+                    td.number { (percent(share(*bytes))) }
                     td { @for family in families_of(strip, id, *relation) { a href={ "#family" (family) } { (family) } " " } }
                 } } }
             }
@@ -194,7 +196,7 @@ fn card(family: &Family, names: &ShortNames<'_>) -> Markup {
                             @if let Some(nearest) = carrier.nearest { (nearest) }
                             @if !is_certain(carrier) { "?" }
                         }
-                        td.number { @if let Some(alike) = carrier.similarity { (similarity(alike)) } }
+                        td.number { @if let Some(alike) = carrier.similarity { (percent(rounded(alike, 1000))) } }
                         td { (changes(carrier)) }
                     } } }
                 }

@@ -8,7 +8,7 @@ use super::names::ShortNames;
 use super::text::VisibleText;
 use super::timeline::{Point, timeline};
 use crate::lineage::LineageReport;
-use crate::number::{count, counted, similarity};
+use crate::number::{count, counted, percent};
 use cento_collections::lineage::{Descent, DirectionBy};
 
 /// The maximum number of documents in a drawing, for readability.
@@ -56,8 +56,8 @@ fn card(tree: &[Descent], names: &ShortNames<'_>) -> Markup {
                         td { @if let Some(ancestor) = &row.ancestor { (names.show(ancestor, None)) } @else { span.note { "none" } } }
                         td.number { (count(row.tokens.into())) }
                         @if let Some(found) = &row.similarity {
-                            td.number { (similarity(1.0 - found.containment_of_b)) }
-                            td.number { (similarity(1.0 - found.containment_of_a)) }
+                            td.number { (percent(1.0 - found.containment_of_b)) }
+                            td.number { (percent(1.0 - found.containment_of_a)) }
                         } @else { td {} td {} }
                         td { @match row.direction_by {
                             Some(DirectionBy::Date) => { "by date" },

@@ -55,9 +55,9 @@ export function percent(number) {
 
 /** A size. */
 export function bytes(number) {
-  if (number < 1024) return `${number} B`;
-  if (number < 1024 * 1024) return `${(number / 1024).toFixed(0)} KiB`;
-  return `${(number / 1024 / 1024).toFixed(1)} MiB`;
+  if (number < 1e3) return `${number} B`;
+  if (number < 1e6) return `${(number / 1e3).toFixed(0)} kB`;
+  return `${(number / 1e6).toFixed(1)} MB`;
 }
 
 /** A time. */

@@ -6,8 +6,9 @@ use cento::search::Rank;
 use cento_collections::tune::{By, SettingReport, TuneReport};
 use cento_report::decimals;
 
-use crate::output::{bytes, count, counted, similarity};
+use crate::output::{bytes, count, counted};
 use crate::terminal::line;
+use cento_report::similarity;
 
 /// Length of the longest bar.
 const BAR: usize = 40;
