@@ -102,7 +102,7 @@ impl<'a> Evidence<'a> {
     }
 
     /// Creates the evidence. `text` is the text of the query, if known.
-    pub fn new(
+    fn new(
         searcher: &'a Searcher,
         subject: &'a QuerySignature,
         query: &'a Query,
@@ -218,15 +218,7 @@ impl<'a> Evidence<'a> {
         self.text.as_deref().map(|text| Side { text, tokens, parts: &self.parts })
     }
 
-    /// Returns a document with its tokens.
-    ///
-    /// # Errors
-    /// When the document cannot be read, or memory is lacking.
-    pub fn document(
-        &mut self,
-        address: DocAddress,
-        kind: TokenKind,
-    ) -> Result<Arc<AnalyzedDocument>> {
+    fn document(&mut self, address: DocAddress, kind: TokenKind) -> Result<Arc<AnalyzedDocument>> {
         // Both kinds are the same, unless the analyzer leaves words out or there is boilerplate.
         let kind = if self.whole_words.is_some() { kind } else { TokenKind::Signed };
         let is_last = |last: &&LastBackground| (last.address, last.kind) == (address, kind);

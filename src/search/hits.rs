@@ -16,9 +16,8 @@ impl Search<'_> {
     /// [`Error::Cancelled`](crate::Error::Cancelled) soon after the query is stopped.
     pub fn hits(&self, mut meeting: Vec<Scored>) -> Result<GoalOutcome> {
         let Search { searcher, query, subject, found } = self;
-        let mut evidence = Evidence::of(searcher, subject, query)?;
-        self.order_near_ties(&mut meeting, evidence.as_mut())?;
-        let mut texts = TextExaminer::new(evidence, query);
+        self.order_ties(&mut meeting)?;
+        let mut texts = TextExaminer::new(Evidence::of(searcher, subject, query)?, query);
         let met = meeting.len();
         let pruning = Pruning::of(query, searcher.ignored.is_some());
         let best = score::best(&searcher.snapshot, meeting, pruning.hits, query.stop())?;

@@ -13,9 +13,9 @@ use cento_api::{Answer, Goal};
 
 impl Searcher {
     /// Finds the documents that share fingerprints with the query, best first: by overlap, then by
-    /// resemblance, then by id. If a text shares few fingerprints with up to ten documents, equally
-    /// many or one less, these are ordered by how many short runs of words their texts have in
-    /// common with it, unless only counts were requested.
+    /// resemblance, then by id. If up to four documents share equally many fingerprints with a
+    /// text, the most but not all, they are ordered by how many short runs of words their texts
+    /// have in common with it, unless only counts were requested.
     ///
     /// If no fingerprint of the query is stopped (`max_df`), the hits are exactly the documents
     /// that meet the thresholds. A stop-fingerprint still counts for documents found through other

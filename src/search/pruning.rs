@@ -71,9 +71,7 @@ impl Pruning {
         let is_of_hits = *goal == Goal::Hits;
         // One more document shows whether there are more hits.
         let best = patience.most().saturating_add(1);
-        // One more than the near ties shows whether there are too many to compare.
-        let near = if query.compares_near_ties() { Query::NEAR_TIES_MAX + 1 } else { 0 };
-        let all_unless = |is_decided: bool| if is_decided { best.max(near) } else { usize::MAX };
+        let all_unless = |is_decided: bool| if is_decided { best } else { usize::MAX };
         Pruning {
             by_overlap: all_unless(
                 is_of_hits && !of_texts && !of_weights && !by_weight && !checks_texts,
@@ -111,8 +109,7 @@ mod tests {
         }
         assert_eq!(pruning(&plain()), [true, false, true]);
         assert_eq!(pruning(&weighed()), [false, true, true]);
-        assert_eq!(Pruning::of(&plain(), false).by_overlap, Query::NEAR_TIES_MAX + 1);
-        assert_eq!(Pruning::of(&Query::id("a").limit(3usize), false).by_overlap, 4);
+        assert_eq!(Pruning::of(&plain(), false).by_overlap, 4);
         assert_eq!(Pruning::of(&weighed(), true).by_weight, usize::MAX);
         for query in [plain as fn() -> Query, weighed] {
             let of_texts = |query: Query| pruning(&query.min_containment(0.5))[..2] == [false; 2];

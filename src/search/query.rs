@@ -143,20 +143,6 @@ impl Query {
     /// The default maximum number of documents that are compared with a span of a trace.
     pub const CARRIERS: usize = 100;
 
-    /// The maximum number of near ties whose texts are compared. With the default limit, a search
-    /// keeps one more document anyway.
-    pub(super) const NEAR_TIES_MAX: usize = Query::HITS;
-
-    /// Returns whether texts order documents that share nearly equally few fingerprints, if the
-    /// index has texts.
-    pub(super) fn compares_near_ties(&self) -> bool {
-        self.options.goal == Goal::Hits
-            && self.ranked_by() == Rank::Overlap
-            && matches!(self.subject, Subject::Text(_))
-            && !self.options.counts_only
-            && self.options.budget.is_none()
-    }
-
     /// Returns whether the similarity of texts decides which documents are hits.
     pub(super) fn is_of_texts(&self) -> bool {
         self.thresholds.is_of_texts()

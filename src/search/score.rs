@@ -26,7 +26,7 @@ pub struct Scored {
     pub weighted: Option<WeightedOverlap>,
     /// The similarity of the texts, if it decided or both texts have been read.
     pub similarity: Option<Similarity>,
-    /// The number of distinct short runs of the query in the text, for near ties.
+    /// The number of distinct short runs of the query in the text, for ties.
     pub runs: Option<u32>,
     /// The score that ranks before the overlap. 0 for every document if the overlap ranks first.
     score: f64,

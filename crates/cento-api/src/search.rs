@@ -146,8 +146,8 @@ pub struct SearchOptions {
 
 /// The ranking of hits.
 ///
-/// Equal hits follow each other by overlap, then by resemblance, then by id. By `overlap`, the first
-/// hits are ordered by their texts if fingerprints leave their order open.
+/// Equal hits follow each other by overlap, then by resemblance, then by id. By `overlap`, up to
+/// four first hits that share equally many fingerprints with a text are ordered by their texts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]

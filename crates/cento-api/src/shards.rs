@@ -116,8 +116,8 @@ pub struct ShardCandidate {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub similarity: Option<Similarity>,
-    /// The number of short runs of the query in the text of the document, if fingerprints may leave
-    /// its place among the first hits open.
+    /// The number of short runs of the query in the text of the document, if it may be one of the
+    /// first hits and share equally many fingerprints with others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub runs: Option<u32>,

@@ -15,11 +15,11 @@ use cento_api::{
 use super::super::examine::{Examination, Examine, ExaminedHits, examine};
 use super::super::frequencies::added_up;
 use super::super::hit_details::ListedDocument;
-use super::super::near_ties;
 use super::super::patience::Patience;
 use super::super::pruning::Pruning;
 use super::super::query::Query;
 use super::super::score::Scored;
+use super::super::ties;
 use super::super::weigh::{Weigh, WeightedOverlap};
 use super::refusal::check;
 use crate::error::{Error, Result};
@@ -160,7 +160,7 @@ impl Ranking {
         }
         let is_cut = shards.iter().any(is_cut) && certain < limit;
         all.truncate(certain);
-        near_ties::order(query, &mut all);
+        ties::order(query, &mut all);
         all.sort_unstable_by(Scored::cmp_rank);
         all.truncate(limit);
         let met = shards.iter().map(|shard| shard.met as usize).sum();

@@ -42,6 +42,7 @@ use super::retrieve::Search;
 use super::sample::Sample;
 use super::score::{self, Scored};
 use super::searcher::Searcher;
+use super::ties;
 use crate::error::{Error, Result};
 use crate::hash::Digest;
 use crate::index::DocAddress;
@@ -146,10 +147,10 @@ impl Searcher {
         let _ = self.spare.push(scratch);
         let met = meeting.len() as u64;
         let pruning = Pruning::of(&query, searcher.ignored.is_some());
-        search.count_near_ties(&mut meeting)?;
-        // A near tie of the shard may be the first hit of all shards, even if one is requested.
-        let near = if query.compares_near_ties() { Query::NEAR_TIES_MAX + 1 } else { 0 };
-        let most = pruning.hits.min(most).max(near);
+        search.count_ties(&mut meeting)?;
+        // Any tie of the shard may be the first hit of all shards, even if only one is requested.
+        let tied = if ties::are_ordered(&query) { ties::TIES_MAX + 1 } else { 0 };
+        let most = pruning.hits.min(most).max(tied);
         let best = score::best(&searcher.snapshot, meeting, most, query.stop())?;
         let Search { subject, found, .. } = &search;
         let kept_max = pruning.by_overlap.min(pruning.by_weight);

@@ -136,21 +136,7 @@ impl RunSet {
         is_left_out: impl Fn(u64) -> bool,
         stop: &Stop,
     ) -> Result<RunSet> {
-        // Reserves memory for the tokens of most texts. Otherwise the tokens would be copied as
-        // their number grows.
-        let room = text.len() / WORD_BYTES_MIN + 1;
-        let (mut tokens, mut rest) = (Vec::new(), Vec::with_capacity(room.min(ROOM_MAX)));
-        analyzer.for_each_part(
-            text,
-            &mut rest,
-            &mut |part| tokens.extend_from_slice(part),
-            stop,
-        )?;
-        // Most texts have a single part, which is not copied.
-        if tokens.is_empty() {
-            return Ok(RunSet::without(&rest, k, is_left_out));
-        }
-        tokens.extend_from_slice(&rest);
+        let tokens = hashes_of(text, analyzer, stop)?;
         Ok(RunSet::without(&tokens, k, is_left_out))
     }
 
@@ -203,6 +189,20 @@ impl RunSet {
         shared
     }
 
+    /// Counts as [`shared_with`](Self::shared_with) does, for a text that is not split yet.
+    ///
+    /// # Errors
+    /// When the text is too large. [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
+    pub fn shared_with_text(
+        &self,
+        text: &str,
+        analyzer: &Analyzer,
+        k: usize,
+        stop: &Stop,
+    ) -> Result<u32> {
+        Ok(self.shared_with(&hashes_of(text, analyzer, stop)?, k))
+    }
+
     /// Returns the number of distinct runs.
     pub fn count(&self) -> u32 {
         self.count
@@ -244,6 +244,21 @@ impl RunSet {
         let words = self.program.as_ref().map_or(0, |program| program.own.capacity());
         self.table.capacity() * size_of::<u64>() + again + words * size_of::<u32>()
     }
+}
+
+/// Returns the hashes of the tokens of a text, without their places.
+fn hashes_of(text: &str, analyzer: &Analyzer, stop: &Stop) -> Result<Vec<u64>> {
+    // Reserves memory for the tokens of most texts. Otherwise the tokens would be copied as their
+    // number grows.
+    let room = text.len() / WORD_BYTES_MIN + 1;
+    let (mut tokens, mut rest) = (Vec::new(), Vec::with_capacity(room.min(ROOM_MAX)));
+    analyzer.for_each_part(text, &mut rest, &mut |part| tokens.extend_from_slice(part), stop)?;
+    // Most texts have a single part, which is not copied.
+    if tokens.is_empty() {
+        return Ok(rest);
+    }
+    tokens.extend_from_slice(&rest);
+    Ok(tokens)
 }
 
 /// Returns the hashes of the runs of `k` tokens, without runs that are entirely in a `masked`
