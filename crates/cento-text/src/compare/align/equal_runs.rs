@@ -81,6 +81,22 @@ impl Seeds {
         Ok(self.places.get_or_init(|| places))
     }
 
+    /// Returns the places of a text that have one of the seeds, with the number of the seed. Few
+    /// places have one, because most texts are longer than what they share.
+    fn found_in<const LEN: usize>(&self, tokens: &[u64], stop: &Stop) -> Result<Vec<(u32, u32)>> {
+        let mut found = Vec::new();
+        for start in (0..tokens.len()).step_by(LOOKUPS_AT_ONCE) {
+            stop.check()?;
+            let end = tokens.len().min(start + LOOKUPS_AT_ONCE + LEN - 1);
+            for (at, run) in (start as u32..).zip(tokens[start..end].windows(LEN)) {
+                if let Some(number) = self.number(seed_of::<LEN>(run)) {
+                    found.push((at, number));
+                }
+            }
+        }
+        Ok(found)
+    }
+
     /// Returns the number of a seed, if the text has it.
     ///
     /// Equal words in a row leave few random bits in a seed, so the map spreads the bits. The
@@ -110,6 +126,7 @@ pub fn matches<const LEN: usize>(
     let mut runs = EqualRuns {
         query,
         document,
+        windows: windows(query),
         ends: vec![0; query.len() + document.len() + 1],
         end: 0,
         found: Vec::new(),
@@ -120,19 +137,15 @@ pub fn matches<const LEN: usize>(
             let number = |at: usize| seeds.number(seed_of::<LEN>(&document[at..at + LEN]));
             let (count, stop) = (seeds.numbers.len(), steps.stop());
             let places = SeedPlaces::new(count, windows(document), number, stop)?;
-            runs.find(&seeds.in_order, &seeds.counts, &places, limits, steps)?;
+            let in_order = (0..).zip(seeds.in_order.iter().copied());
+            runs.find(in_order, &seeds.counts, &places, limits, steps)?;
         }
         KnownSeeds::OfDocument(seeds) => {
             let places = seeds.places(steps.stop())?;
-            let (mut counts, stop) = (vec![0; seeds.counts.len()], steps.stop());
-            let mut in_order = Vec::with_capacity(windows(query));
-            for (at, run) in query.windows(LEN).enumerate() {
-                stop.check_at(at)?;
-                let number = seeds.number(seed_of::<LEN>(run));
-                number.iter().for_each(|number| counts[*number as usize] += 1);
-                in_order.push(number.unwrap_or(NONE));
-            }
-            runs.find(&in_order, &counts, places, limits, steps)?;
+            let in_order = seeds.found_in::<LEN>(query, steps.stop())?;
+            let mut counts = vec![0; seeds.counts.len()];
+            in_order.iter().for_each(|&(_, number)| counts[number as usize] += 1);
+            runs.find(in_order.into_iter(), &counts, places, limits, steps)?;
         }
     }
     runs.extend(query.len(), document.len());
@@ -147,6 +160,8 @@ pub fn matches<const LEN: usize>(
 struct EqualRuns<'a> {
     query: &'a [u64],
     document: &'a [u64],
+    /// The number of places of the query where a seed may begin.
+    windows: usize,
     /// For each difference of places, the end of its last run in the query, so that no run is
     /// examined twice, however many seeds it has.
     ends: Vec<u32>,
@@ -156,37 +171,38 @@ struct EqualRuns<'a> {
 }
 
 impl EqualRuns<'_> {
-    /// Finds the runs through the places of seeds in the document. `in_order` has the seed numbers
-    /// of the query, place by place, and `counts` the occurrences of each seed. The document may
-    /// lack a seed.
+    /// Finds the runs through the places of seeds in the document. `in_order` has the seeds of the
+    /// query, each with its place and its number, and `counts` the occurrences of each seed. The
+    /// document may lack a seed.
     fn find(
         &mut self,
-        in_order: &[u32],
+        in_order: impl Iterator<Item = (u32, u32)>,
         counts: &[u32],
         places: &SeedPlaces,
         Limits { runs_max, occurrences_max, places_max }: Limits,
         steps: &mut Steps<'_>,
     ) -> Result<()> {
-        // Look-ups whose steps have not been charged yet, because most places have a seed that the
-        // document lacks.
-        let mut lookups = 0;
-        'seeds: for (at, &number) in in_order.iter().enumerate() {
-            lookups += 1;
-            let its = places.of_number.get(number as usize).copied().unwrap_or_default();
+        // The places of the query whose steps have been charged. Steps are charged together,
+        // because the document lacks the seeds of most places.
+        let mut charged = 0;
+        for (at, number) in in_order {
+            let at = at as usize;
+            let its = places.of_number[number as usize];
             let mut place = its.first;
-            if place == NONE && lookups < LOOKUPS_AT_ONCE {
+            let due = at + 1 - charged;
+            if place == NONE && due < LOOKUPS_AT_ONCE {
                 continue;
             }
-            let due = std::mem::take(&mut lookups);
+            charged += due;
             if steps.take_each(due, LOOKUP_STEPS)? < due {
-                break;
+                return Ok(());
             }
             if place == NONE {
                 continue;
             }
             if self.found.len() >= runs_max {
                 steps.cut();
-                break;
+                return Ok(());
             }
             if its.count.max(counts[number as usize]) > occurrences_max {
                 // A text that repeats itself has only frequent seeds. Where nothing else is found,
@@ -194,18 +210,18 @@ impl EqualRuns<'_> {
                 if at >= self.end
                     && !self.extend_at_some(at, place, &places.next, places_max, steps)?
                 {
-                    break;
+                    return Ok(());
                 }
                 continue;
             }
             while place != NONE {
                 if !steps.take(self.extend(at, place as usize))? {
-                    break 'seeds;
+                    return Ok(());
                 }
                 place = places.next[place as usize];
             }
         }
-        steps.take_each(lookups, LOOKUP_STEPS)?;
+        steps.take_each(self.windows - charged, LOOKUP_STEPS)?;
         Ok(())
     }
 

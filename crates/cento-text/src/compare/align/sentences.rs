@@ -7,7 +7,7 @@ use std::ops::Range;
 use super::Side;
 use crate::error::Result;
 use crate::runtime::Stop;
-use crate::text::is_white_space;
+use crate::text::{Span, is_white_space};
 
 /// Minimum tokens of a sentence. A shorter sentence joins the next sentence.
 const SENTENCE_TOKENS_MIN: usize = 3;
@@ -102,30 +102,34 @@ impl Sentences {
 /// # Errors
 /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
 pub fn ranges(side: Side<'_>, stop: &Stop) -> Result<Vec<Range<usize>>> {
-    let spans = &side.tokens.spans;
+    let count = side.tokens.spans.len();
     let (mut ranges, mut start) = (Vec::new(), 0);
-    for (end, two) in (1..).zip(spans.windows(2)) {
-        stop.check_at(end)?;
-        let len = end - start;
-        // A quick test: a single byte ends no sentence, and five words in six are followed by a
-        // single space.
-        let between = two[0].end as usize..two[1].start as usize;
-        let ends = len >= SENTENCE_TOKENS_MAX
-            || len >= SENTENCE_TOKENS_MIN
-                && between.len() > 1
-                && may_end_sentence(&side.text.as_bytes()[between.clone()])
-                && side.text.get(between.clone()).is_some_and(|gap| {
-                    ends_sentence(gap, side.text.get(between.end..).unwrap_or_default())
-                });
-        if ends {
-            ranges.push(start..end);
-            start = end;
-        }
-    }
-    if !spans.is_empty() {
-        ranges.push(start..spans.len());
+    while start < count {
+        stop.check_at(ranges.len())?;
+        let end = end_of_sentence(side, start);
+        ranges.push(start..end);
+        start = end;
     }
     Ok(ranges)
+}
+
+/// Returns the end of the sentence that begins with this token.
+fn end_of_sentence(side: Side<'_>, start: usize) -> usize {
+    let spans = &side.tokens.spans;
+    let longest = spans.len().min(start + SENTENCE_TOKENS_MAX);
+    let shortest = longest.min(start + SENTENCE_TOKENS_MIN);
+    let ends_before = |two: &[Span]| {
+        let between = two[0].end as usize..two[1].start as usize;
+        // A quick test: a single byte ends no sentence, and five words in six are followed by a
+        // single space.
+        between.len() > 1
+            && side.text.as_bytes().get(between.clone()).is_some_and(may_end_sentence)
+            && side.text.get(between.clone()).is_some_and(|gap| {
+                ends_sentence(gap, side.text.get(between.end..).unwrap_or_default())
+            })
+    };
+    let mut ends = spans[shortest - 1..longest].windows(2);
+    ends.position(ends_before).map_or(longest, |at| shortest + at)
 }
 
 /// Returns whether the bytes between two words may end a sentence. A quick test, because only
@@ -244,13 +248,13 @@ impl CharClasses {
 
 #[cfg(test)]
 mod tests {
+    use super::super::testing::analyzed;
     use super::*;
-    use crate::text::{AnalyzedText, Analyzer};
+    use proptest::prelude::*;
 
     /// Returns the number of tokens of each sentence.
     fn lengths(text: &str) -> Vec<usize> {
-        let analyzer: Analyzer = "words".parse().unwrap();
-        let analyzed = AnalyzedText::new(text.into(), &analyzer, Stop::NEVER).unwrap();
+        let analyzed = analyzed(text);
         let ranges = ranges(analyzed.side(), Stop::NEVER).unwrap();
         ranges.iter().map(Range::len).collect()
     }
@@ -322,6 +326,41 @@ mod tests {
                 }
             }
             assert!(len < 2 || ends.iter().all(|&ends| ends > count / 10), "{len}: {ends:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn sentences_end_where_the_text_between_two_words_ends_one(
+            parts in proptest::collection::vec(
+                prop::sample::select(vec![
+                    " a", " b", "-c", "  d", " 1.2", " e. F", ".g", "\n\nH", "\n\ni", "? j", ". ",
+                    "\u{3042}\u{3044}\u{3002}", "\u{3042}", " \u{e9}",
+                ]),
+                0..250,
+            ),
+            // Words alone, so that a sentence is cut where it is too long.
+            words in 0usize..200,
+        ) {
+            let text = parts.concat() + &" a".repeat(words);
+            let analyzed = analyzed(text.as_str());
+            let spans = &analyzed.tokens.spans;
+            let mut expected: Vec<Range<usize>> = Vec::new();
+            let mut start = 0;
+            for end in 1..=spans.len() {
+                let ends = || {
+                    let (before, after) = (spans[end - 1].end as usize, spans[end].start as usize);
+                    before < after && ends_sentence(&text[before..after], &text[after..])
+                };
+                let len = end - start;
+                if end == spans.len() || len >= SENTENCE_TOKENS_MAX
+                    || len >= SENTENCE_TOKENS_MIN && ends()
+                {
+                    expected.push(start..end);
+                    start = end;
+                }
+            }
+            prop_assert_eq!(ranges(analyzed.side(), Stop::NEVER).unwrap(), expected);
         }
     }
 
