@@ -69,8 +69,9 @@ fn submissions_are_compared_with_each_other_and_those_of_the_index_but_not_these
             (one.name.as_str(), one.tokens, counts)
         })
         .collect();
+    // The text with the largest known or shared part is first.
     let expected =
-        [("26/ann", 120, [60, 0, 60]), ("26/bob", 120, [60, 0, 60]), ("26/cas", 61, [1, 60, 0])];
+        [("26/cas", 61, [1, 60, 0]), ("26/ann", 120, [60, 0, 60]), ("26/bob", 120, [60, 0, 60])];
     assert_eq!((&sources[..], found.earlier_versions.len()), (&expected[..], 0));
     // Without the index, only the documents of the request are compared.
     let alone = client.pairs(&PairsRequest { against_index: false, ..class() }).unwrap();
