@@ -19,6 +19,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use cento_api::{BoilerplateShare, RepeatedPassage};
 
 use super::boilerplate::{Boilerplate, is_as_written, run_tokens_of};
+use crate::compare::runs::hashes_of;
 use crate::error::{Error, Result};
 use crate::hash::{BuildKeyHasher, Digest};
 use crate::index::{DocAddress, Snapshot};
@@ -155,12 +156,7 @@ impl TokenReader<'_> {
         if is_as_written(self.snapshot.config()) {
             return Ok(self.analyzed(&text)?.hashes);
         }
-        let (mut tokens, mut part) = (Vec::new(), Vec::new());
-        let mut append = |part: &[u64]| tokens.extend_from_slice(part);
-        let analyzer = &self.snapshot.config().analyzer;
-        analyzer.for_each_part(&text, &mut part, &mut append, self.stop)?;
-        tokens.extend_from_slice(&part);
-        Ok(tokens)
+        hashes_of(&text, &self.snapshot.config().analyzer, self.stop)
     }
 
     /// Returns the tokens of a text. For a program, its words and signs as written.

@@ -17,7 +17,7 @@ use super::memory;
 use super::query::{Query, Subject};
 use super::retrieve::Search;
 use super::score::Scored;
-use crate::compare::runs::RunSet;
+use crate::compare::runs::{RunSet, hashes_of};
 use crate::error::Result;
 use crate::index::Config;
 
@@ -126,7 +126,7 @@ impl Search<'_> {
             let bytes = memory::of_tokens(signed.tokens);
             let _room = memory::reserve(query.memory.as_ref(), 0, bytes, signed.tokens)?;
             let text = snapshot.text(address)?.unwrap_or_default();
-            meeting[place].runs = Some(own.shared_with_text(&text, analyzer, k, stop)?);
+            meeting[place].runs = Some(own.shared_with(&hashes_of(&text, analyzer, stop)?, k));
         }
         Ok(())
     }

@@ -189,20 +189,6 @@ impl RunSet {
         shared
     }
 
-    /// Counts as [`shared_with`](Self::shared_with) does, for a text that is not split yet.
-    ///
-    /// # Errors
-    /// When the text is too large. [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
-    pub fn shared_with_text(
-        &self,
-        text: &str,
-        analyzer: &Analyzer,
-        k: usize,
-        stop: &Stop,
-    ) -> Result<u32> {
-        Ok(self.shared_with(&hashes_of(text, analyzer, stop)?, k))
-    }
-
     /// Returns the number of distinct runs.
     pub fn count(&self) -> u32 {
         self.count
@@ -247,7 +233,10 @@ impl RunSet {
 }
 
 /// Returns the hashes of the tokens of a text, without their places.
-fn hashes_of(text: &str, analyzer: &Analyzer, stop: &Stop) -> Result<Vec<u64>> {
+///
+/// # Errors
+/// When the text is too large. [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
+pub fn hashes_of(text: &str, analyzer: &Analyzer, stop: &Stop) -> Result<Vec<u64>> {
     // Reserves memory for the tokens of most texts. Otherwise the tokens would be copied as their
     // number grows.
     let room = text.len() / WORD_BYTES_MIN + 1;
