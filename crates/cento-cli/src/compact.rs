@@ -127,7 +127,7 @@ fn watched(
     });
     spinner.finish();
     let took = started.elapsed();
-    // Of a small index the rate would be rounded to nothing.
+    // The rate of a small index would be rounded to nothing.
     let is_measurable = index.merge_progress().1 >= POSTINGS_MEASURABLE;
     if done.is_ok() && is_measurable && took >= Duration::from_secs(1) {
         note!("{}, {:.1} s", rate(index.merge_progress(), took), took.as_secs_f64());

@@ -291,7 +291,7 @@ fn option(typed: &str, line: &UsageLine<'_>, similar: Option<&str>) -> Option<St
     }
     // The parser also suggests names that share a few letters, such as --format for --sort.
     let is_likely = |similar: &str| {
-        let extends = typed.len() > "--id".len() - 1 && similar.starts_with(&format!("{typed}-"));
+        let extends = typed.len() >= "--id".len() && similar.starts_with(&format!("{typed}-"));
         extends
             || nearest(typed.trim_start_matches('-'), [similar.trim_start_matches('-')]).is_some()
     };

@@ -275,8 +275,8 @@ pub(crate) struct SourceStretch {
 }
 
 impl ReuseReport {
-    /// Computes the report of documents that were searched for. Those with most reused text come
-    /// first.
+    /// Computes the report of documents that were searched for. The document with most
+    /// reused text comes first.
     ///
     /// # Errors
     /// When a passage is not in the text of its document or source.

@@ -236,7 +236,7 @@ fn words_in_the_place_of_a_file_are_recognized() {
 
 #[test]
 fn a_message_about_damage_names_the_index() {
-    // It named the file alone, whose name is a number, so that of two indexes nobody knew which.
+    // The name of a segment is a number, which does not tell which of two indexes is damaged.
     let dir = Dir::new();
     dir.write("corpus.jsonl", corpus());
     dir.write("a.txt", words(1, 80));
