@@ -76,7 +76,7 @@ pub use stored_document::StoredDocument;
 pub use view::{SegmentFiles, SegmentView};
 pub use withdrawals::{CheckedText, digests as digests_of_withdrawal};
 pub use withdrawals::{Withdrawals, date_of, digest_of_hex, hex_of, seconds_of};
-pub use writer::{Outcome, UNCOMMITTED_MAX, Writer, WriterOptions};
+pub use writer::{Outcome, Writer, WriterOptions};
 
 use crate::error::{Corruption, Error, Result};
 use crate::key::Key;

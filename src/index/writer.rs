@@ -8,6 +8,7 @@
 mod current;
 mod novelty;
 mod patch;
+mod uncommitted;
 
 use std::borrow::Borrow;
 use std::collections::HashMap;
@@ -37,6 +38,7 @@ use crate::reason::Reason;
 use crate::runtime::Point;
 use crate::runtime::Stop;
 use crate::segment::plugin::{Backlog, Payload};
+use uncommitted::WriterChange;
 
 /// Options of a writer.
 #[derive(Debug, Clone, Copy, Setters)]
@@ -61,11 +63,6 @@ const MEMORY_BYTES_MIN: usize = 32 << 20;
 const SEGMENT_BYTES_MIN: usize = 16 << 20;
 /// The maximum that tantivy accepts.
 const SEGMENT_BYTES_MAX: usize = 4_000_000_000;
-
-/// The most changes in a commit. The limit keeps the memory of the changes below about 100 MiB: a
-/// hash map of 2^20 places holds up to 7/8 of that number.
-pub const UNCOMMITTED_MAX: usize = 900_000;
-const _: () = assert!(size_of::<(Digest, WriterChange)>() < 100, "bytes of a place");
 
 /// This fraction of the memory is for the deletions of the next commit. The writer commits when the
 /// deletions reach the limit. Documents waiting for a segment have less memory accordingly.
@@ -146,12 +143,6 @@ impl std::fmt::Debug for Writer {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Writer").field("index", &self.index).finish_non_exhaustive()
     }
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum WriterChange {
-    Removed,
-    Added(Content),
 }
 
 impl Index {
@@ -384,7 +375,7 @@ impl Writer {
     /// Opens the last commit when the unseen changes reach the limit. They take as much memory as
     /// uncommitted changes, but a commit does not free them.
     fn make_room(&mut self) -> Result<()> {
-        if self.unseen.len() >= UNCOMMITTED_MAX { self.catch_up() } else { Ok(()) }
+        if self.unseen.len() >= self.uncommitted_max() { self.catch_up() } else { Ok(()) }
     }
 
     fn deletions_bytes_max(&self) -> usize {
@@ -395,7 +386,7 @@ impl Writer {
         if self.is_one_commit {
             return Ok(());
         }
-        let are_many = self.changed.len() >= UNCOMMITTED_MAX
+        let are_many = self.changed.len() >= self.uncommitted_max()
             || self.deletions.bytes() >= self.deletions_bytes_max();
         if are_many { self.commit() } else { Ok(()) }
     }

@@ -16,9 +16,7 @@ use super::verdict::{Decision, Holder, Reason, Verdict};
 use super::{DedupSettings, Event, Progress, Record, check_against, no_texts};
 use crate::seam::has_words;
 use crate::verify::check_all_words;
-use cento::index::{
-    Document, Index, SignedDocument, Snapshot, UNCOMMITTED_MAX, Withdrawals, Writer, WriterOptions,
-};
+use cento::index::{Document, Index, SignedDocument, Snapshot, Withdrawals, Writer, WriterOptions};
 use cento::search::Searcher;
 use cento_api::error::{Error, Result};
 use cento_text::hash::{Digest, mix64};
@@ -284,7 +282,9 @@ impl DedupRun {
         // Commit before the writer commits by itself, without the note.
         let uncommitted = self.writer.uncommitted() + self.unwritten.len();
         let bytes = self.recent.bytes() + self.unwritten.bytes();
-        if uncommitted + BATCH >= UNCOMMITTED_MAX || bytes > self.options.memory_bytes / 2 {
+        if uncommitted + BATCH >= self.writer.uncommitted_max()
+            || bytes > self.options.memory_bytes / 2
+        {
             self.events.push_back(Event::Committing);
         }
         Ok(())
