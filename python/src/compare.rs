@@ -132,7 +132,6 @@ pub fn families<'py>(py: Python<'py>, kind: &str) -> PyResult<Vec<Bound<'py, PyD
         entry.set_item("summary", family.summary)?;
         entry.set_item("source", family.source)?;
         entry.set_item("example", family.example)?;
-        entry.set_item("available", family.is_built)?;
         entry.set_item("parameters", parameters)?;
         Ok(entry)
     };

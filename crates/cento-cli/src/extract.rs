@@ -17,7 +17,7 @@ fn itself() -> Option<PathBuf> {
 pub fn extraction() -> Option<Extraction> {
     // Shared by every part of a verb, so that the processes start only once.
     static EXTRACTION: OnceLock<Option<Extraction>> = OnceLock::new();
-    let by_itself = || itself().filter(|_| cfg!(feature = "documents")).map(Extraction::by);
+    let by_itself = || itself().map(Extraction::by);
     EXTRACTION.get_or_init(by_itself).clone()
 }
 

@@ -111,7 +111,7 @@ pub fn hint(error: &Error) -> Option<Cow<'static, str>> {
         }
         error => match error.reason() {
             // The list of skipped documents already has the advice, so a hint would repeat it.
-            Reason::Unsupported { feature: "documents" | "office" | "pdf" } => return None,
+            Reason::Unsupported { feature: "office" | "pdf" } => return None,
             Reason::Unsupported { feature } => {
                 let line = "cargo install --locked --path crates/cento-cli --features";
                 return Some(format!("`{line} {feature}` builds a cento that has it").into());
@@ -297,7 +297,6 @@ mod tests {
         check(FrequencyTable::new("t", b"text".to_vec()).unwrap_err(), "cento method train");
     }
 
-    #[cfg(feature = "remote")]
     #[test]
     fn the_refusal_of_a_store_has_a_hint() {
         use cento::index::{Document, WriterOptions};

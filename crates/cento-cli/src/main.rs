@@ -18,7 +18,6 @@ mod cluster;
 mod collection;
 mod compact;
 mod compare;
-#[cfg(feature = "serve")]
 mod config;
 mod create;
 mod decontaminate;
@@ -62,17 +61,13 @@ mod rows_out;
 mod search;
 mod search_report;
 mod send;
-#[cfg(feature = "serve")]
 mod serve;
 mod side_by_side;
-#[cfg(feature = "serve")]
 mod signals;
 mod stats;
-#[cfg(feature = "remote")]
 mod store;
 mod target;
 mod terminal;
-#[cfg(feature = "serve")]
 mod tokens;
 mod unwritten;
 mod usage;
@@ -159,9 +154,7 @@ verbs!(Verb {
     Method(method::Method),
     Watch(watch::Watch),
     Demo(demo::Demo),
-    #[cfg(feature = "serve")]
     Serve(Box<serve::Serve>),
-    #[cfg(feature = "remote")]
     Store(store::Store),
     Info(info::Info),
 });
@@ -216,7 +209,6 @@ impl From<io::Error> for VerbFailure {
 /// Returns the command with every option.
 fn command() -> clap::Command {
     let command = Cento::command();
-    #[cfg(feature = "serve")]
     let command = config::with_variables(command);
     help::arranged(command)
 }
@@ -228,7 +220,6 @@ fn parse() -> std::result::Result<(Cento, Option<PathBuf>), ExitCode> {
     let color = color_of(&given);
     terminal::set_colors(color);
     let command = command().color(color);
-    #[cfg(feature = "serve")]
     let matches = {
         let failed = |error: &Error| {
             tell!("cento: {}", ErrorWithHint(error));
@@ -248,10 +239,6 @@ fn parse() -> std::result::Result<(Cento, Option<PathBuf>), ExitCode> {
         }
         matches
     };
-    #[cfg(not(feature = "serve"))]
-    let matches = command.clone().try_get_matches_from(&given);
-    #[cfg(not(feature = "serve"))]
-    let matches = matches.unwrap_or_else(|error| usage::advised(error, &command, &given).exit());
     let key_file = key::file(&matches);
     Ok((Cento::from_arg_matches(&matches).unwrap_or_else(|error| error.exit()), key_file))
 }

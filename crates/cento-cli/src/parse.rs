@@ -1,7 +1,6 @@
 //! Parsers of option values.
 
 use std::io;
-#[cfg(feature = "serve")]
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -37,14 +36,12 @@ pub fn parse_threads(text: &str) -> Result<usize, String> {
 }
 
 /// Parses a limit that must not be zero, because the service would refuse every request.
-#[cfg(feature = "serve")]
 pub fn parse_count(text: &str) -> Result<usize, String> {
     let number = text.parse().ok().filter(|number| *number > 0);
     number.ok_or_else(|| "expected a whole number of at least 1".into())
 }
 
 /// Parses a positive number of bytes.
-#[cfg(feature = "serve")]
 pub fn parse_size(text: &str) -> Result<usize, String> {
     match parse_bytes(text)? {
         0 => Err("expected a number of bytes above zero, such as 512MiB".into()),
@@ -53,7 +50,6 @@ pub fn parse_size(text: &str) -> Result<usize, String> {
 }
 
 /// Parses an address or a host name to listen on, with a port.
-#[cfg(feature = "serve")]
 pub fn parse_listen(text: &str) -> Result<SocketAddr, String> {
     if let Ok(address) = text.parse() {
         return Ok(address);
@@ -78,7 +74,6 @@ pub fn parse_duration(text: &str) -> Result<Duration, String> {
 }
 
 /// Parses a duration such as `12h` or `30d`. A day has 24 hours.
-#[cfg(feature = "remote")]
 pub fn parse_age(text: &str) -> Result<Duration, String> {
     let refused = "expected a duration, such as 90m, 12h or 30d";
     match text.strip_suffix('d').map(str::parse::<u32>) {
@@ -116,7 +111,6 @@ mod tests {
         }
     }
 
-    #[cfg(feature = "serve")]
     #[test]
     fn a_service_listens_on_addresses_and_names() {
         for text in ["127.0.0.1:80", "[::1]:80", "0.0.0.0:0"] {
@@ -129,7 +123,6 @@ mod tests {
         }
     }
 
-    #[cfg(feature = "remote")]
     #[test]
     fn ages_have_days() {
         assert_eq!(parse_age("30d"), Ok(Duration::from_secs(30 * 86_400)));

@@ -13,7 +13,6 @@ use super::extract::{ReaderArgs, source_options};
 use super::key;
 use super::memory;
 use super::parse::{parse_count, parse_duration, parse_listen, parse_size, parse_threads};
-#[cfg(feature = "remote")]
 use super::store;
 use super::terminal::{self, note, printable, tell};
 use super::{Result, VerbFailure, VerbOutcome};
@@ -21,10 +20,8 @@ use super::{config, opened, signals, tokens};
 use cento::scheme::frequency::FrequencyTable;
 use cento::{Error, Refusal, Stop};
 use cento_client::WebhookClient;
-#[cfg(feature = "remote")]
 use cento_remote::{Mirror, Watch};
 use cento_serve::{DEFAULT_PORT, IpNet, Origins, Poster, Service, Settings, Tokens};
-#[cfg(feature = "remote")]
 use cento_serve::{Follow, Newest, Upstream};
 use cento_source::SourceOptions;
 
@@ -50,7 +47,6 @@ pub struct Serve {
     /// read it. The service sees new commits. Additions and removals get 403.
     #[arg(long, conflicts_with_all = ["compact_at", "shard_dir"])]
     read_only: bool,
-    #[cfg(feature = "remote")]
     #[command(flatten)]
     follow: FollowArgs,
     /// Address or host name to listen on. An address other than loopback needs --tokens or
@@ -153,7 +149,6 @@ struct TokenReload {
 }
 
 /// The store to follow, and how.
-#[cfg(feature = "remote")]
 #[derive(Debug, Args)]
 struct FollowArgs {
     /// Serve the index that was pushed to this object store: s3://BUCKET/PATH, file:///PATH and so
@@ -211,7 +206,6 @@ impl Serve {
     }
 
     fn serve(&self) -> Result {
-        #[cfg(feature = "remote")]
         if self.follow.url.is_some() {
             return self.serve_copy();
         }
@@ -235,7 +229,6 @@ impl Serve {
     }
 
     /// Serves a copy of an index that another machine writes.
-    #[cfg(feature = "remote")]
     fn serve_copy(&self) -> Result {
         let (settings, reading) = self.settings()?;
         let stop = self.stop_flag("stopping", reading);
@@ -380,10 +373,8 @@ fn needs_no_writer(error: &Error) -> bool {
 }
 
 /// The copies of an index in an object store, for a service.
-#[cfg(feature = "remote")]
 struct StoreCopies(Mirror);
 
-#[cfg(feature = "remote")]
 impl Upstream for StoreCopies {
     fn newest(&self, served: Option<u64>) -> cento::Result<Newest> {
         let (commit, is_restarted) = self.0.newest(served)?;

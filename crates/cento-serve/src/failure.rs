@@ -235,9 +235,9 @@ mod tests {
             None
         );
         check(Error::spec("winow", "no such scheme"), 400, "invalid_spec");
-        let missing = Refusal::unsupported("a measure", "compression", "cento");
-        let missing = check(Error::spec("ncd", missing), 400, "unsupported");
-        assert_eq!(missing.body().error.feature.as_deref(), Some("compression"));
+        let missing = Refusal::unsupported("it", "code-all", "cento");
+        let missing = check(Error::spec("code(language=go)", missing), 400, "unsupported");
+        assert_eq!(missing.body().error.feature.as_deref(), Some("code-all"));
         check(Error::input("a", "no"), 400, "invalid_input");
         let nameless = Refusal::new(Reason::MissingField { field: "text" }, "there is no `text`");
         let nameless = check(Error::input("a", nameless), 400, "missing_field");

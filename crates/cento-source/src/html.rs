@@ -13,7 +13,6 @@
 //! character, literal or decoded from a reference, to its bytes.
 
 mod aligned;
-#[cfg(feature = "documents")]
 mod body;
 mod content;
 mod encoding;
@@ -29,7 +28,6 @@ use html5gum::{Span, Token, Tokenizer};
 
 pub(crate) use aligned::decoded;
 use aligned::{AlignedPart, parts};
-#[cfg(feature = "documents")]
 pub(crate) use body::body_of;
 pub(crate) use encoding::{decoded_page, decoded_xml};
 pub use format::FORMAT;

@@ -107,7 +107,6 @@ pub use train::train;
 #[must_use]
 pub fn serve_as_worker(arguments: &[OsString]) -> Option<io::Result<()>> {
     match arguments {
-        #[cfg(feature = "documents")]
         [verb] if verb == extract::WORKER_VERB => {
             Some(extract::serve(&mut io::stdin().lock(), &mut io::stdout().lock()))
         }

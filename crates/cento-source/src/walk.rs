@@ -181,17 +181,6 @@ impl<'a> WalkReader<'a> {
         self.emit(Err(ReadError::LeftOut { place: place.to_owned(), why, feature: None }))
     }
 
-    /// Skips a file that this build cannot read.
-    fn skip_without(
-        &mut self,
-        feature: &'static str,
-        place: &str,
-        why: &'static str,
-    ) -> ControlFlow<()> {
-        let (place, feature) = (place.to_owned(), Some(feature));
-        self.emit(Err(ReadError::LeftOut { place, why, feature }))
-    }
-
     fn fail(&mut self, error: Error) -> ControlFlow<()> {
         self.emit(Err(error.into()))
     }
@@ -379,10 +368,12 @@ impl<'a> WalkReader<'a> {
 
     /// Reads a document of an office program, an e-book or PDF.
     fn document(&mut self, place: &Arc<str>, start: &[u8], source: Source<'_>) -> ControlFlow<()> {
-        match (&self.options.extraction, super::extract::feature(start)) {
-            (Some(_), (_, true)) => self.whole(place, source, ChunkKind::Document),
-            (_, (feature, _)) => self.skip_without(feature, place, sniff::unread(start)),
+        let feature = super::extract::missing_feature(start);
+        if self.options.extraction.is_some() && feature.is_none() {
+            return self.whole(place, source, ChunkKind::Document);
         }
+        let (place, why) = (place.to_string(), sniff::unread(start));
+        self.emit(Err(ReadError::LeftOut { place, why, feature }))
     }
 
     /// Reads an archive, whose files are documents.

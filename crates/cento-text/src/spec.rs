@@ -21,7 +21,7 @@ use crate::{Error, Refusal, Result};
 pub(crate) struct SpecGrammar<F: 'static> {
     /// The noun for a specification, as in "no such {noun}".
     pub noun: &'static str,
-    /// All families, including families that this build lacks.
+    /// All families.
     pub families: &'static [&'static F],
 }
 
@@ -47,10 +47,6 @@ pub struct Description {
     pub source: &'static str,
     /// A specification to begin with.
     pub example: &'static str,
-    /// The feature of the crate that contains the family, or `None` if every build contains it.
-    pub feature: Option<&'static str>,
-    /// Whether this build contains the family.
-    pub is_built: bool,
 }
 
 /// A whole number, one of several names, or a set of names, with a name, a default and bounds.
@@ -167,15 +163,10 @@ impl<F: Family> SpecGrammar<F> {
     /// # Errors
     ///
     /// [`Error::Spec`], which lists the allowed values, when the syntax is wrong, when a name is
-    /// unknown or missing in this build, or when a parameter is unknown, given twice, not a whole
-    /// number, or out of bounds.
+    /// unknown, when this build lacks a value, or when a parameter is unknown, given twice, not a
+    /// whole number, or out of bounds.
     pub fn parse(&self, text: &str) -> Result<(Spec, &'static F)> {
         parse(text, self).map_err(|refusal| Error::spec(text, refusal))
-    }
-
-    /// Returns the families that this build contains.
-    pub fn built(&self) -> impl Iterator<Item = &'static F> + use<F> {
-        self.families.iter().copied().filter(|family| family.describe().is_built)
     }
 }
 
@@ -249,7 +240,7 @@ fn write_spec<'a>(
     f.write_str(")")
 }
 
-/// The package whose features are the families and their parameters.
+/// The package whose features are values of parameters.
 const PACKAGE: &str = "cento";
 
 /// Does the work of [`SpecGrammar::parse`], with the error as a clause.
@@ -266,15 +257,12 @@ fn parse<F: Family>(
         },
     };
     let Some(family) = grammar.families.iter().find(|family| family.describe().name == name) else {
-        let built: Vec<Description> = grammar.built().map(|family| family.describe()).collect();
-        let meant = did_you_mean(name, built.iter().map(|described| described.name));
-        let all = built.iter().map(Description::to_string).collect::<Vec<_>>().join(", ");
+        let all = grammar.families.iter().map(|family| family.describe());
+        let meant = did_you_mean(name, all.clone().map(|described| described.name));
+        let all = all.map(|described| described.to_string()).collect::<Vec<_>>().join(", ");
         return Err(format!("no such {}{meant}; allowed: {all}", grammar.noun).into());
     };
     let described = family.describe();
-    if let (false, Some(feature)) = (described.is_built, described.feature) {
-        return Err(Refusal::unsupported("it", feature, PACKAGE));
-    }
     let parameters = described.parameters;
     let mut given = vec![None; parameters.len()];
     if !list.is_empty() {
@@ -364,15 +352,13 @@ mod tests {
     struct Shape {
         name: &'static str,
         parameters: &'static [Parameter],
-        feature: Option<&'static str>,
     }
 
     impl Family for Shape {
         fn describe(&self) -> Description {
-            let Shape { name, parameters, feature } = *self;
-            let is_built = feature.is_none();
+            let Shape { name, parameters } = *self;
             let (summary, source, example) = ("", "", name);
-            Description { name, parameters, summary, source, example, feature, is_built }
+            Description { name, parameters, summary, source, example }
         }
     }
 
@@ -385,17 +371,14 @@ mod tests {
                     Parameter::number("w", 3, 1, 9, "the width"),
                     Parameter::number("h", 4, 0, u32::MAX, "the height"),
                 ],
-                feature: None,
             },
-            &Shape { name: "globe", parameters: &[], feature: Some("round") },
-            &Shape { name: "dot", parameters: &[], feature: None },
+            &Shape { name: "dot", parameters: &[] },
             &Shape {
                 name: "star",
                 parameters: &[
                     Parameter::number("n", 5, 3, 9, "the rays"),
                     Parameter::set("with", &["rim", "hub", "glow"], "the parts"),
                 ],
-                feature: None,
             },
             &Shape {
                 name: "line",
@@ -405,7 +388,6 @@ mod tests {
                         .without(&[None, None, Some("rich")]),
                     Parameter::number("l", 5, 1, 9, "the length").required(),
                 ],
-                feature: None,
             },
         ],
     };

@@ -76,7 +76,7 @@ enum OutputFormat {
 impl Web {
     /// Adds the sources that are found to the index.
     fn run(self) -> cento::Result<WebReport> {
-        let program = std::env::current_exe().ok().filter(|_| cfg!(feature = "documents"));
+        let program = std::env::current_exe().ok();
         let source =
             SourceOptions { extraction: program.map(Extraction::by), ..SourceOptions::default() };
         let key = self.key_file.as_deref().map(Key::read).transpose()?;

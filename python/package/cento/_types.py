@@ -1124,8 +1124,6 @@ class Family(_Shown):
     """Paper and section; empty if it is common knowledge or cento's own."""
     example: str
     """A specification to begin with."""
-    available: bool
-    """Whether this build has it."""
     parameters: tuple[Parameter, ...]
 
 

@@ -79,7 +79,6 @@ fn no_verb_speaks_of_an_option_that_it_does_not_have() {
     }
 }
 
-#[cfg(all(feature = "serve", feature = "remote"))]
 #[test]
 fn the_tables_name_options_that_there_are() {
     let verbs = all_verbs();
@@ -122,12 +121,10 @@ fn the_short_help_of_every_verb_is_written_as_such() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    if cfg!(all(feature = "serve", feature = "remote")) {
-        let is_verb = |short: &&Short| verbs.iter().any(|(name, _)| name == short.verb);
-        let unknown: Vec<&str> =
-            SHORT.iter().filter(|short| !is_verb(short)).map(|short| short.verb).collect();
-        assert!(unknown.is_empty(), "{unknown:?}");
-    }
+    let is_verb = |short: &&Short| verbs.iter().any(|(name, _)| name == short.verb);
+    let unknown: Vec<&str> =
+        SHORT.iter().filter(|short| !is_verb(short)).map(|short| short.verb).collect();
+    assert!(unknown.is_empty(), "{unknown:?}");
 }
 
 #[test]
@@ -196,11 +193,7 @@ fn the_examples_of_every_verb_are_command_lines() {
     }
     let names: Vec<String> = all_verbs().into_iter().map(|(name, _)| name).collect();
     for (name, _) in EXAMPLES {
-        assert!(
-            cfg!(not(all(feature = "serve", feature = "remote")))
-                || names.iter().any(|of| of == name),
-            "{name}"
-        );
+        assert!(names.iter().any(|of| of == name), "{name}");
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

@@ -83,13 +83,10 @@ const SCHEME_COLUMNS: &[&str] = &[
     "parameters",
     "example",
     "source",
-    "available",
-    "feature",
 ];
 
 /// The columns of a table of analyzers.
-const ANALYZER_COLUMNS: &[&str] =
-    &["name", "spec", "summary", "parameters", "example", "source", "available", "feature"];
+const ANALYZER_COLUMNS: &[&str] = &["name", "spec", "summary", "parameters", "example", "source"];
 
 /// The columns of a table of measures.
 const MEASURE_COLUMNS: &[&str] = &[
@@ -103,8 +100,6 @@ const MEASURE_COLUMNS: &[&str] = &[
     "parameters",
     "example",
     "source",
-    "available",
-    "feature",
 ];
 
 /// The columns of a table of formats.
@@ -120,9 +115,6 @@ struct FamilyEntry<T> {
     example: &'static str,
     /// The paper and section that describe the method.
     source: Option<&'static str>,
-    available: bool,
-    /// The Cargo feature that the method needs.
-    feature: Option<&'static str>,
     #[serde(flatten)]
     more: T,
 }
@@ -330,8 +322,7 @@ impl ListArgs {
 
 impl<T> FamilyEntry<T> {
     fn new(described: &Description, more: T) -> FamilyEntry<T> {
-        let Description { name, parameters, summary, source, example, feature, is_built } =
-            *described;
+        let Description { name, parameters, summary, source, example } = *described;
         FamilyEntry {
             name,
             spec: described.to_string(),
@@ -339,8 +330,6 @@ impl<T> FamilyEntry<T> {
             parameters: parameters.iter().map(ParameterEntry::new).collect(),
             example,
             source: Some(source).filter(|source| !source.is_empty()),
-            available: is_built,
-            feature,
             more,
         }
     }
@@ -367,9 +356,6 @@ fn print(out: &mut impl Write, described: &Description, more: &[String]) -> io::
     }
     for shown in more {
         line!(out, "    {shown}")?;
-    }
-    if let (false, Some(feature)) = (described.is_built, described.feature) {
-        line!(out, "    it needs the feature `{feature}`, which this build lacks")?;
     }
     if described.example != described.to_string() && described.example != described.name {
         line!(out, "    for example: {}", described.example)?;

@@ -99,7 +99,6 @@ fn colors_are_for_terminals_unless_they_are_asked_for() {
     assert!(wrong.status == 2 && wrong.err.contains("always"), "{}", wrong.err);
 }
 
-#[cfg(feature = "serve")]
 #[test]
 fn the_options_of_a_service_are_read_from_a_file_also_after_common_options() {
     let dir = collection();

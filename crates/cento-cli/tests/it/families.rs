@@ -269,7 +269,6 @@ fn a_parquet_file_has_the_carriers_that_json_lines_have() {
 }
 
 #[test]
-#[cfg(feature = "serve")]
 fn a_service_finds_the_families_and_the_lineage_that_the_command_finds() {
     use crate::common::service::Service;
     use cento_client::api::ErrorBody;

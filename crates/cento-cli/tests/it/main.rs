@@ -6,7 +6,7 @@
 mod abilities;
 mod access;
 // The examples use a Linux shell and tools.
-#[cfg(all(target_os = "linux", feature = "remote", feature = "serve"))]
+#[cfg(target_os = "linux")]
 mod book;
 mod browser;
 mod browser_submissions;
@@ -18,12 +18,10 @@ mod cli_add;
 mod cli_boilerplate;
 mod cli_info;
 mod cli_join;
-#[cfg(feature = "serve")]
 mod cli_keyed;
 mod cli_merge;
 mod cli_options;
 mod cli_pairs;
-#[cfg(feature = "remote")]
 mod cli_remote;
 mod cli_search;
 mod cli_train;
@@ -47,7 +45,6 @@ mod doors;
 mod editions;
 mod exchanged;
 mod families;
-#[cfg(all(feature = "remote", feature = "serve"))]
 mod follow;
 mod forms;
 mod fuzz_replay;
@@ -62,7 +59,7 @@ mod mistakes;
 mod nginx;
 mod nginx_page;
 mod node_page;
-#[cfg(all(feature = "remote", target_os = "linux"))]
+#[cfg(target_os = "linux")]
 mod observed;
 mod of_files;
 mod one_number;
@@ -72,14 +69,12 @@ mod presets;
 mod programs;
 mod readers;
 mod recovered;
-mod submission_names;
-// Without these features, the help lacks verbs.
-#[cfg(all(feature = "remote", feature = "serve"))]
 mod reference;
 mod reports;
 mod serve;
 mod service;
 mod service_config;
+mod submission_names;
 // Workers are processes of the command.
 #[cfg(feature = "office")]
 mod service_files;

@@ -220,9 +220,6 @@ fn presets_schemes_analyzers_and_measures_are_those_of_info() {
                     let _ = write!(made, " {words} {value}.");
                 }
             }
-            if let Some(feature) = entry["feature"].as_str() {
-                let _ = write!(made, " Feature `{feature}`.");
-            }
             let _ = write!(made, "\n{}", parameters(&entry));
         }
         made.push('\n');

@@ -381,7 +381,6 @@ fn a_service_that_is_killed_loses_no_event_and_has_none_twice() {
 }
 
 #[test]
-#[cfg(feature = "remote")]
 fn a_follower_posts_nothing() {
     let dir = Dir::new();
     assert_eq!(dir.run(&["create", "all"]).status, 0);
@@ -482,7 +481,6 @@ fn a_service_that_only_reads_refuses_watches() {
 }
 
 /// Verbs that copy an index with watches.
-#[cfg(feature = "remote")]
 #[test]
 fn each_verb_that_leaves_watches_behind_says_so_and_a_list_brings_them_along() {
     let dir = Dir::new();

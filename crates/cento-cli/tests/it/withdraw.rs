@@ -270,7 +270,6 @@ fn a_service_withdraws_as_the_command_does() {
     assert_eq!(by_service.run(&[&["add", "in.jsonl"], &url[..]].concat()).status, 0);
 }
 
-#[cfg(feature = "remote")]
 #[test]
 fn a_pulled_copy_refuses_what_was_withdrawn() {
     let dir = indexed();

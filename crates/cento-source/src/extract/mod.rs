@@ -24,7 +24,6 @@ mod old;
 mod pdf;
 #[cfg(feature = "office")]
 pub(crate) mod rtf;
-#[cfg(feature = "documents")]
 mod worker;
 
 use std::fmt;
@@ -42,17 +41,16 @@ use crate::extracted::ExtractedText;
 use crate::format::COMPOUND;
 use crate::worker::{Process, WAIT_SECONDS_MAX, by_limit};
 
-#[cfg(feature = "documents")]
 pub use worker::serve;
 
-/// Returns the feature that reads a document with this beginning, and whether this build has it.
-pub fn feature(start: &[u8]) -> (&'static str, bool) {
+/// Returns the feature that this build lacks for a document with this beginning, if any.
+pub fn missing_feature(start: &[u8]) -> Option<&'static str> {
     if start.starts_with(b"PK") {
-        ("documents", cfg!(feature = "documents"))
+        None
     } else if start.starts_with(b"{\\rtf") || start.starts_with(COMPOUND) {
-        ("office", cfg!(feature = "office"))
+        (!cfg!(feature = "office")).then_some("office")
     } else {
-        ("pdf", cfg!(feature = "pdf"))
+        (!cfg!(feature = "pdf")).then_some("pdf")
     }
 }
 
@@ -246,7 +244,6 @@ fn write_request(input: &mut impl Write, bytes: &[u8]) -> io::Result<()> {
 }
 
 /// Reads the bytes of the next request. Returns `None` at the end of the input.
-#[cfg(feature = "documents")]
 fn read_request(input: &mut impl Read) -> io::Result<Option<Vec<u8>>> {
     let mut len = [0; 8];
     match input.read_exact(&mut len) {
@@ -256,7 +253,6 @@ fn read_request(input: &mut impl Read) -> io::Result<Option<Vec<u8>>> {
     read_bytes(input, u64::from_le_bytes(len)).map(Some)
 }
 
-#[cfg(feature = "documents")]
 fn write_answer(output: &mut impl Write, answer: &Result<ExtractedText, String>) -> io::Result<()> {
     let (status, first, second, hidden) = match answer {
         Ok(ExtractedText { text, missing, hidden }) => {

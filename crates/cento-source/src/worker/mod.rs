@@ -4,16 +4,13 @@
 //! ends workers ([`Process`]), and limits and confines a worker from within ([`confine`]).
 //! `extract` and `columnar` define requests and answers.
 
-#[cfg(any(feature = "documents", feature = "parquet"))]
 mod confined;
-#[cfg(any(feature = "documents", feature = "parquet"))]
 mod limits;
 
 use std::io;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 
-#[cfg(any(feature = "documents", feature = "parquet"))]
 pub use limits::set_for_next;
 
 /// The maximum processor time of a worker for one file, or for a few rows, in seconds.
@@ -87,7 +84,6 @@ pub fn by_limit(_: ExitStatus) -> Option<String> {
 /// # Errors
 /// When the system refuses, with the reason as a clause. The caller must then parse no foreign
 /// input.
-#[cfg(any(feature = "documents", feature = "parquet"))]
 pub fn confine(memory_bytes_max: u64, writes_files: bool) -> Result<(), String> {
     limits::set(memory_bytes_max, writes_files)
         .map_err(|error| format!("the process that reads it cannot be limited: {error}"))?;

@@ -7,23 +7,19 @@
 //! For other XML, the positions of elements decide.
 
 mod alto;
-#[cfg(feature = "documents")]
 mod docx;
-#[cfg(feature = "documents")]
 mod epub;
 mod odf;
 mod other;
 mod out;
-#[cfg(feature = "documents")]
 mod package;
 mod page;
 pub(crate) mod root;
-#[cfg(feature = "documents")]
 mod slides;
 mod styles;
 mod tei;
 mod word;
-#[cfg(all(test, feature = "documents"))]
+#[cfg(test)]
 mod zipped;
 
 use quick_xml::events::{BytesStart, Event};
@@ -110,7 +106,6 @@ impl Element<'_> {
         Some(decoded(&found.value))
     }
 
-    #[cfg(feature = "documents")]
     /// Returns the value of an attribute with a namespace prefix. `name` has no prefix.
     pub fn prefixed(&self, name: &str) -> Option<String> {
         let mut attributes = self.tag.attributes();
@@ -165,7 +160,6 @@ fn text_of(bytes: &[u8], label: EncodingLabel<'_>) -> Result<ExtractedText, Stri
 ///
 /// # Errors
 /// When it cannot be read, with the reason as a clause.
-#[cfg(feature = "documents")]
 pub fn text_of_zip(bytes: &[u8]) -> Result<ExtractedText, String> {
     let mut package = package::Package::open(bytes)?;
     if package.has("[Content_Types].xml") || package.has("word/document.xml") {

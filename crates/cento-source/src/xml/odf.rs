@@ -57,7 +57,6 @@ pub fn text_of_file(xml: &str) -> ExtractedText {
 ///
 /// # Errors
 /// When it cannot be read, with the reason as a clause.
-#[cfg(feature = "documents")]
 pub fn text_of(bytes: &[u8]) -> Result<ExtractedText, String> {
     let mut package = super::package::Package::open(bytes)?;
     let manifest = package.xml("META-INF/manifest.xml").unwrap_or_default();

@@ -228,7 +228,6 @@ fn measure(shared: u64, a: u64, b: u64) -> f64 {
 }
 
 #[cfg(test)]
-#[cfg(feature = "code")]
 mod tests {
     use super::*;
     use proptest::prelude::*;

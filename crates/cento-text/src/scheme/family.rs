@@ -177,8 +177,7 @@ impl Family {
 impl spec::Family for Family {
     fn describe(&self) -> Description {
         let Family { name, parameters, summary, source, example, .. } = *self;
-        let (feature, is_built) = (None, true);
-        Description { name, parameters, summary, source, example, feature, is_built }
+        Description { name, parameters, summary, source, example }
     }
 }
 

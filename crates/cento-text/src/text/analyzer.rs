@@ -30,10 +30,10 @@ use std::sync::Arc;
 /// the language. Specify the language if texts are short, or all in the same language.
 ///
 /// `code(language=java,names=0)` reads programs in C, C++ (`cpp`), Java, Python and Rust, and with
-/// features of the crate in JavaScript, TypeScript, PHP and Ruby (`code-web`), and Go, C# and
-/// Kotlin (`code-all`). A name, number or string is a token that does not depend on its content,
-/// unless `names=1`. A specification must contain the language. [`ByName`](super::code::ByName)
-/// finds the language from the names of files.
+/// the feature `code-all` in JavaScript, TypeScript, PHP, Ruby, Go, C# and Kotlin. A name, number
+/// or string is a token that does not depend on its content, unless `names=1`. A specification must
+/// contain the language. [`ByName`](super::code::ByName) finds the language from the names of
+/// files.
 ///
 /// `letters()`, `chars()`, `consonants()` and `bytes()` have characters as tokens: letters and
 /// digits in the normal form of words with their marks, letters and digits with `_` for everything
@@ -84,7 +84,7 @@ static FAMILIES: [&Family; 8] = [
 
 static GRAMMAR: SpecGrammar<Family> = SpecGrammar { noun: "analyzer", families: &FAMILIES };
 
-/// Returns all families of analyzers, including families that this build lacks.
+/// Returns all families of analyzers.
 #[must_use]
 pub fn families() -> &'static [&'static Family] {
     &FAMILIES
@@ -277,8 +277,7 @@ impl FromStr for Analyzer {
 
     fn from_str(spec: &str) -> Result<Analyzer> {
         let (spec, family) = GRAMMAR.parse(spec)?;
-        let build = family.build.expect("a family without it is refused by the grammar");
-        Ok(Analyzer { method: build(&spec), spec, family })
+        Ok(Analyzer { method: (family.build)(&spec), spec, family })
     }
 }
 
@@ -434,9 +433,7 @@ mod tests {
             ("prefixes(n=1)", DEFAULT_SPEC),
             ("prefixes(n=3,folds=uv)", folded),
             ("consonants", DEFAULT_SPEC),
-            #[cfg(feature = "avtor")]
             ("avtor(stop=2)", "avtor(language=none,markup=0,homoglyphs=1,stop=0,filter=0,stem=0)"),
-            #[cfg(feature = "code")]
             ("code(language=java)", "code(language=java,names=1)"),
         ] {
             assert_eq!(of_all_words(spec), expected, "{spec}");
@@ -446,14 +443,13 @@ mod tests {
         for spec in [DEFAULT_SPEC, folded, "letters(folds=uv)", "chars()", "bytes()"] {
             assert_eq!(of_all_words(spec), spec);
         }
-        #[cfg(feature = "avtor")]
         for stem in [0, 1] {
             let given = format!("avtor(language=none,markup=1,stop=0,filter=0,stem={stem})");
             let expected = "avtor(language=none,markup=1,homoglyphs=1,stop=0,filter=0,stem=0)";
             let found = given.parse::<Analyzer>().unwrap().of_all_words_but_tags();
             assert_eq!(found.to_string(), expected);
         }
-        for family in families().iter().filter(|family| family.build.is_some()) {
+        for family in families() {
             let analyzer: Analyzer = family.example.parse().unwrap();
             let hashes = notices.map(|notice| {
                 let mut tokens = Tokens::default();

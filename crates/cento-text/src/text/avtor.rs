@@ -1,23 +1,15 @@
 //! The pipeline of AVTOR.NET: `pipeline` processes words, and the other modules are its steps.
 
-#[cfg(feature = "avtor")]
 mod detect;
-#[cfg(feature = "avtor")]
 mod homoglyphs;
-#[cfg(feature = "avtor")]
 mod language;
-#[cfg(feature = "avtor")]
 mod markup;
-#[cfg(feature = "avtor")]
 mod pipeline;
-#[cfg(feature = "avtor")]
 mod vocabulary;
 
-#[cfg(feature = "avtor")]
 use super::edit;
 use super::family::Family;
 use crate::spec::Parameter;
-#[cfg(feature = "avtor")]
 use std::sync::Arc;
 
 /// The names in specifications: "detect the language", "no language", and the languages.
@@ -51,9 +43,5 @@ pub(super) const FAMILY: Family = Family {
     summary: "stems of words, without markup, homoglyphs, stop words and codes",
     source: "Sharapova and Sharapova 2018, section 3.3: AVTOR.NET",
     example: "avtor(language=en)",
-    feature: Some("avtor"),
-    #[cfg(feature = "avtor")]
-    build: Some(|spec| Arc::new(pipeline::Avtor::new(spec))),
-    #[cfg(not(feature = "avtor"))]
-    build: None,
+    build: |spec| Arc::new(pipeline::Avtor::new(spec)),
 };

@@ -53,8 +53,7 @@ pub(super) const LETTERS: Family = Family {
     summary: "letters and digits of all scripts, without spaces and marks",
     source: "",
     example: "letters",
-    feature: None,
-    build: Some(|spec| Arc::new(Characters::new(CharKind::Letters, Folds::of(spec)))),
+    build: |spec| Arc::new(Characters::new(CharKind::Letters, Folds::of(spec))),
 };
 
 pub(super) const CHARS: Family = Family {
@@ -63,8 +62,7 @@ pub(super) const CHARS: Family = Family {
     summary: "letters and digits of all scripts, and `_` for every other character",
     source: "Sun, Qin and Wang 2013, section 7.1, for ASCII",
     example: "chars",
-    feature: None,
-    build: Some(|spec| Arc::new(Characters::new(CharKind::Chars, Folds::of(spec)))),
+    build: |spec| Arc::new(Characters::new(CharKind::Chars, Folds::of(spec))),
 };
 
 pub(super) const CONSONANTS: Family = Family {
@@ -73,8 +71,7 @@ pub(super) const CONSONANTS: Family = Family {
     summary: "consonants, and all letters of scripts other than Latin",
     source: "Heintze 1996: Koala, for ASCII",
     example: "consonants",
-    feature: None,
-    build: Some(|_| Arc::new(Characters::new(CharKind::Consonants, Folds::NONE))),
+    build: |_| Arc::new(Characters::new(CharKind::Consonants, Folds::NONE)),
 };
 
 pub(super) const BYTES: Family = Family {
@@ -83,8 +80,7 @@ pub(super) const BYTES: Family = Family {
     summary: "every byte",
     source: "Manber 1994: SIF",
     example: "bytes",
-    feature: None,
-    build: Some(|_| Arc::new(Characters::new(CharKind::Bytes, Folds::NONE))),
+    build: |_| Arc::new(Characters::new(CharKind::Bytes, Folds::NONE)),
 };
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,60 +1,47 @@
 //! The analysis of programs by structure, and the detection of their language from file names.
 
-#[cfg(feature = "code")]
 mod grammar;
-#[cfg(feature = "code")]
 mod kinds;
-#[cfg(feature = "code")]
 mod meter;
-#[cfg(feature = "code")]
 mod parse;
-#[cfg(feature = "code")]
 mod reading;
-#[cfg(feature = "code")]
 mod sample;
-#[cfg(feature = "code")]
 mod tree;
 
 use super::family::Family;
 use crate::spec::Parameter;
-#[cfg(feature = "code")]
 use std::sync::Arc;
 
 #[derive(Debug)]
 struct CodeLanguage {
     name: &'static str,
     endings: &'static [&'static str],
-    /// The feature of the crate that includes the grammar.
-    feature: &'static str,
-    /// Whether this build includes the grammar.
-    is_built: bool,
+    /// The feature that this build lacks for the grammar, if any.
+    missing: Option<&'static str>,
 }
 
-const fn of_code(name: &'static str, endings: &'static [&'static str]) -> CodeLanguage {
-    CodeLanguage { name, endings, feature: "code", is_built: cfg!(feature = "code") }
-}
-
-const fn of_web(name: &'static str, endings: &'static [&'static str]) -> CodeLanguage {
-    CodeLanguage { name, endings, feature: "code-web", is_built: cfg!(feature = "code-web") }
+const fn always(name: &'static str, endings: &'static [&'static str]) -> CodeLanguage {
+    CodeLanguage { name, endings, missing: None }
 }
 
 const fn of_all(name: &'static str, endings: &'static [&'static str]) -> CodeLanguage {
-    CodeLanguage { name, endings, feature: "code-all", is_built: cfg!(feature = "code-all") }
+    let missing = if cfg!(feature = "code-all") { None } else { Some("code-all") };
+    CodeLanguage { name, endings, missing }
 }
 
 /// All languages, including languages that this build lacks. A `.h` file may be C or C++, and the
 /// grammar of TypeScript with JSX (`tsx`) can read a TypeScript file.
 const LANGUAGES: [CodeLanguage; 13] = [
-    of_code("c", &[".c", ".h"]),
-    of_code("cpp", &[".cc", ".cpp", ".cxx", ".c++", ".h", ".hh", ".hpp", ".hxx"]),
-    of_code("java", &[".java"]),
-    of_code("python", &[".py", ".pyw", ".pyi"]),
-    of_code("rust", &[".rs"]),
-    of_web("javascript", &[".js", ".jsx", ".mjs", ".cjs"]),
-    of_web("typescript", &[".ts", ".mts", ".cts"]),
-    of_web("tsx", &[".tsx", ".ts"]),
-    of_web("php", &[".php", ".phtml"]),
-    of_web("ruby", &[".rb", ".rake"]),
+    always("c", &[".c", ".h"]),
+    always("cpp", &[".cc", ".cpp", ".cxx", ".c++", ".h", ".hh", ".hpp", ".hxx"]),
+    always("java", &[".java"]),
+    always("python", &[".py", ".pyw", ".pyi"]),
+    always("rust", &[".rs"]),
+    of_all("javascript", &[".js", ".jsx", ".mjs", ".cjs"]),
+    of_all("typescript", &[".ts", ".mts", ".cts"]),
+    of_all("tsx", &[".tsx", ".ts"]),
+    of_all("php", &[".php", ".phtml"]),
+    of_all("ruby", &[".rb", ".rake"]),
     of_all("go", &[".go"]),
     of_all("csharp", &[".cs"]),
     of_all("kotlin", &[".kt", ".kts"]),
@@ -76,9 +63,7 @@ const MISSING: [Option<&str>; LANGUAGES.len()] = {
     let mut missing = [None; LANGUAGES.len()];
     let mut number = 0;
     while number < missing.len() {
-        if !LANGUAGES[number].is_built {
-            missing[number] = Some(LANGUAGES[number].feature);
-        }
+        missing[number] = LANGUAGES[number].missing;
         number += 1;
     }
     missing
@@ -95,17 +80,13 @@ pub(super) const FAMILY: Family = Family {
     summary: "the tokens of programs, whatever their names, numbers, strings and layout are",
     source: "Finkel, Zaslavsky, Monostori and Schmidt 2002, section 2.1",
     example: "code(language=java)",
-    feature: Some("code"),
-    #[cfg(feature = "code")]
-    build: Some(|spec| Arc::new(tree::ProgramTokens::new(spec))),
-    #[cfg(not(feature = "code"))]
-    build: None,
+    build: |spec| Arc::new(tree::ProgramTokens::new(spec)),
 };
 
 /// Returns the names of the languages that this build includes, always in the same order: more
 /// features add names at the end.
 pub fn languages() -> impl Iterator<Item = &'static str> {
-    LANGUAGES.iter().filter(|language| language.is_built).map(|language| language.name)
+    LANGUAGES.iter().filter(|language| language.missing.is_none()).map(|language| language.name)
 }
 
 /// Finds the language of programs from the names of their files, for specifications without a

@@ -29,14 +29,12 @@ impl EditedText {
     }
 
     /// Appends `text`, which replaces the bytes from `start` to `end` of the original.
-    #[cfg(any(feature = "avtor", test))]
     pub(super) fn replace(&mut self, text: &str, start: usize, end: usize) {
         self.push(text, start, end, false);
     }
 
     /// Returns whether the text is a single piece of the original. That is an unchanged text only
     /// if no bytes before or after the piece were omitted.
-    #[cfg(feature = "avtor")]
     pub(in crate::text) fn is_copy(&self) -> bool {
         self.pieces.len() <= 1 && self.pieces.iter().all(|piece| piece.is_copy)
     }

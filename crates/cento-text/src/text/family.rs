@@ -24,11 +24,8 @@ pub struct Family {
     pub source: &'static str,
     /// An example specification.
     pub example: &'static str,
-    /// The feature of the crate that contains the family, or `None` if every build contains it.
-    pub feature: Option<&'static str>,
-    /// The function that builds an analyzer from a specification, or `None` if this build lacks the
-    /// family.
-    pub(super) build: Option<Build>,
+    /// The function that builds an analyzer from a specification.
+    pub(super) build: Build,
 }
 
 /// Builds an analyzer from a specification.
@@ -36,9 +33,8 @@ pub(super) type Build = fn(&Spec) -> Arc<dyn AnalyzerMethod>;
 
 impl spec::Family for Family {
     fn describe(&self) -> Description {
-        let Family { name, parameters, summary, source, example, feature, build } = *self;
-        let is_built = build.is_some();
-        Description { name, parameters, summary, source, example, feature, is_built }
+        let Family { name, parameters, summary, source, example, .. } = *self;
+        Description { name, parameters, summary, source, example }
     }
 }
 

@@ -441,7 +441,6 @@ pub(super) fn is_apostrophe(c: char) -> bool {
     )
 }
 
-#[cfg(feature = "avtor")]
 /// Returns whether `c` does not separate words, because it is a mark or invisible.
 pub(super) fn is_within_words(c: char) -> bool {
     matches!(classify(c), Class::Mark | Class::Ignorable)

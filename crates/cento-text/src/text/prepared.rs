@@ -26,10 +26,7 @@ pub(super) const FAMILY: Family = Family {
     summary: "the first letters of each word",
     source: "Stein 2005: the classes of fuzzy-fingerprinting",
     example: "prefixes(n=1)",
-    feature: None,
-    build: Some(|spec| {
-        Arc::new(Prefixes { letters: spec.get("n") as usize, folds: Folds::of(spec) })
-    }),
+    build: |spec| Arc::new(Prefixes { letters: spec.get("n") as usize, folds: Folds::of(spec) }),
 };
 
 /// The analyzer: the tokens of a text are the beginnings of its words.
@@ -75,7 +72,6 @@ pub(super) fn prefixes(
 
 /// Returns the normal form of the word at `span` of `text` with this hash. `None` if a character
 /// made several words: such words are left unchanged.
-#[cfg(feature = "avtor")]
 pub(super) fn letters(text: &str, hash: u64, span: Span) -> Option<String> {
     letters_in(FORM, text, hash, span)
 }

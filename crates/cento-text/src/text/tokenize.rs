@@ -50,8 +50,7 @@ pub(super) const FAMILY: Family = Family {
     summary: "words, as they read rather than as they are encoded",
     source: "",
     example: "words(nfkc=1,fold=1,cjk=2)",
-    feature: None,
-    build: Some(|spec| Arc::new(WordTokens::new(spec))),
+    build: |spec| Arc::new(WordTokens::new(spec)),
 };
 
 /// The analyzer: the tokens of a text are its words.

@@ -9,15 +9,9 @@
 //! The look of letters (unicode-security), languages and stems are not here. The digest of an
 //! analyzer covers all three.
 
-#![cfg_attr(
-    not(all(feature = "avtor", feature = "code")),
-    allow(dead_code, reason = "some analyzers alone ask some questions")
-)]
-
 pub(super) mod normal;
 mod tables;
 
-#[cfg(feature = "avtor")]
 use tables::SCRIPTS;
 use tables::{CATEGORIES, FOLDS, FULL_FOLDS, UNSPACED, UPPER_CASE};
 
@@ -41,7 +35,6 @@ pub(super) enum WordCategory {
 }
 
 /// A script that shares the look of letters with other scripts.
-#[cfg(feature = "avtor")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum LetterScript {
     Cyrillic,
@@ -119,7 +112,6 @@ pub(super) const fn is_tibetan(c: char) -> bool {
 }
 
 /// Returns the script of `c`, or `None` if the script has no lookalikes.
-#[cfg(feature = "avtor")]
 pub(super) fn script(c: char) -> Option<LetterScript> {
     if c.is_ascii() {
         return c.is_ascii_alphabetic().then_some(LetterScript::Latin);
@@ -201,7 +193,6 @@ mod tests {
     use regex::Regex;
     use std::collections::HashSet;
     use unicode_properties::{GeneralCategory, GeneralCategoryGroup, UnicodeGeneralCategory};
-    #[cfg(feature = "avtor")]
     use unicode_script::UnicodeScript;
 
     fn characters_like(pattern: &str) -> HashSet<char> {
@@ -259,7 +250,6 @@ mod tests {
         }
     }
 
-    #[cfg(feature = "avtor")]
     #[test]
     fn every_script_is_as_in_the_crate_of_the_table() {
         use unicode_script::Script as Known;

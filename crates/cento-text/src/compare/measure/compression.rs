@@ -1,6 +1,5 @@
 //! Measures by compression: the size that two texts save when compressed together.
 
-#[cfg(feature = "compression")]
 mod compressors;
 
 use super::family::Family;
@@ -11,7 +10,6 @@ const FINKEL: &str = "Finkel, Zaslavsky, Monostori and Schmidt 2002, section 4.3
 const COMPRESSION: Family = Family {
     source: FINKEL,
     costs: "slow",
-    feature: Some("compression"),
     steps: |a, b| 20 * (a.text.len() + b.text.len()) as u64,
     ..Family::PLAIN
 };
@@ -21,8 +19,7 @@ pub(super) const GZIP: Family = Family {
     summary: "what compressing both texts together by gzip saves, which forgets after 32 KiB",
     example: "gzip",
     purpose: "any data; unrelated texts have 0.1 to 0.3",
-    #[cfg(feature = "compression")]
-    similarity: Some(|texts| compressors::similarity(texts, compressors::gzip)),
+    similarity: |texts| compressors::similarity(texts, compressors::gzip),
     ..COMPRESSION
 };
 
@@ -31,8 +28,7 @@ pub(super) const BZIP2: Family = Family {
     summary: "what compressing both texts together by bzip2 saves",
     example: "bzip2",
     purpose: "any data; unrelated texts have 0.1 to 0.3",
-    #[cfg(feature = "compression")]
-    similarity: Some(|texts| compressors::similarity(texts, compressors::bzip2)),
+    similarity: |texts| compressors::similarity(texts, compressors::bzip2),
     ..COMPRESSION
 };
 
@@ -41,7 +37,6 @@ pub(super) const PPM: Family = Family {
     summary: "what compressing both texts together by PPMd saves",
     example: "ppm",
     purpose: "any data; unrelated texts have 0.1 to 0.3",
-    #[cfg(feature = "compression")]
-    similarity: Some(|texts| compressors::similarity(texts, compressors::ppm)),
+    similarity: |texts| compressors::similarity(texts, compressors::ppm),
     ..COMPRESSION
 };

@@ -17,10 +17,10 @@ pub(super) const LEVENSHTEIN: Family = Family {
     example: "levenshtein",
     costs: "n m / 64",
     purpose: "order, in short texts",
-    similarity: Some(|texts| {
+    similarity: |texts| {
         let [a, b] = texts.tokens();
         levenshtein(a, b, texts.stop)
-    }),
+    },
     steps: |a, b| cells(a, b) / 32,
     ..Family::PLAIN
 };
@@ -32,10 +32,10 @@ pub(super) const DAMERAU: Family = Family {
     example: "damerau",
     costs: "n m",
     purpose: "order, in short texts",
-    similarity: Some(|texts| {
+    similarity: |texts| {
         let [a, b] = texts.tokens();
         damerau(a, b, texts.stop)
-    }),
+    },
     steps: cells,
     ..Family::PLAIN
 };
@@ -47,10 +47,10 @@ pub(super) const LCS: Family = Family {
     example: "lcs",
     costs: "n m / 64",
     purpose: "order, in short texts",
-    similarity: Some(|texts| {
+    similarity: |texts| {
         let [a, b] = texts.tokens();
         lcs(a, b, texts.stop)
-    }),
+    },
     steps: |a, b| cells(a, b) / 32,
     ..Family::PLAIN
 };
@@ -62,10 +62,10 @@ pub(super) const HAMMING: Family = Family {
     example: "hamming",
     costs: "n",
     purpose: "versions without insertions",
-    similarity: Some(|texts| {
+    similarity: |texts| {
         let [a, b] = texts.tokens();
         Ok(hamming(a, b))
-    }),
+    },
     ..Family::PLAIN
 };
 

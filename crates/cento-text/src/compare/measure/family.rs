@@ -31,10 +31,8 @@ pub struct Family {
     pub is_asymmetric: bool,
     /// Whether a frequency table of a collection can weight words.
     pub knows_collections: bool,
-    /// The feature of the crate that contains the family, or `None` if every build contains it.
-    pub feature: Option<&'static str>,
-    /// The function that measures two texts, or `None` if this build lacks it.
-    pub(super) similarity: Option<Similarity>,
+    /// The function that measures two texts.
+    pub(super) similarity: Similarity,
     /// The number of steps of a measurement if the cost is more than linear, or 0.
     pub(super) steps: fn(Side<'_>, Side<'_>) -> u64,
 }
@@ -73,8 +71,7 @@ impl Family {
         purpose: "",
         is_asymmetric: false,
         knows_collections: false,
-        feature: None,
-        similarity: None,
+        similarity: |_| Ok(0.0),
         steps: |_, _| 0,
     };
 }
@@ -86,8 +83,7 @@ pub(super) fn cells(a: Side<'_>, b: Side<'_>) -> u64 {
 
 impl spec::Family for Family {
     fn describe(&self) -> Description {
-        let Family { name, parameters, summary, source, example, feature, similarity, .. } = *self;
-        let is_built = similarity.is_some();
-        Description { name, parameters, summary, source, example, feature, is_built }
+        let Family { name, parameters, summary, source, example, .. } = *self;
+        Description { name, parameters, summary, source, example }
     }
 }

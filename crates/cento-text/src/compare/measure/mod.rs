@@ -102,17 +102,17 @@ static FAMILIES: [&Family; 14] = [
 
 static GRAMMAR: SpecGrammar<Family> = SpecGrammar { noun: "measure", families: &FAMILIES };
 
-/// Returns all families of measures, including families that this build lacks.
+/// Returns all families of measures.
 #[must_use]
 pub fn families() -> &'static [&'static Family] {
     &FAMILIES
 }
 
 impl Measure {
-    /// Returns all measures that this build contains, with their default parameters.
+    /// Returns all measures, with their default parameters.
     #[must_use]
     pub fn all() -> Vec<Measure> {
-        let parsed = GRAMMAR.built().map(|family| family.name.parse());
+        let parsed = GRAMMAR.families.iter().map(|family| family.name.parse());
         parsed.map(|measure| measure.expect("a name of the grammar is a measure")).collect()
     }
 
@@ -228,8 +228,7 @@ impl FromStr for Measure {
 
     fn from_str(spec: &str) -> Result<Measure> {
         let (spec, family) = GRAMMAR.parse(spec)?;
-        let built = family.similarity;
-        let similarity = built.expect("a family without it is refused by the grammar");
+        let similarity = family.similarity;
         Ok(Measure { spec, family, similarity, collection: None, steps_max: None })
     }
 }

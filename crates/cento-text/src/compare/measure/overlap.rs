@@ -21,10 +21,10 @@ pub(super) const FAMILY: Family = Family {
     example: "overlap(n=10)",
     purpose: "exact quotations",
     is_asymmetric: true,
-    similarity: Some(|texts| {
+    similarity: |texts| {
         let [a, b] = texts.tokens();
         overlap(a, b, texts.get("n"), texts.stop)
-    }),
+    },
     ..Family::PLAIN
 };
 

@@ -18,10 +18,10 @@ pub(super) const CONTAINMENT: Family = Family {
     example: "containment(k=5)",
     purpose: "reuse of a text in a longer one",
     is_asymmetric: true,
-    similarity: Some(|texts| {
+    similarity: |texts| {
         let [a, b] = texts.tokens();
         containment(a, b, texts.get("k"), texts.stop)
-    }),
+    },
     ..Family::PLAIN
 };
 
@@ -32,10 +32,10 @@ pub(super) const SYMMETRIC: Family = Family {
     source: "Finkel, Zaslavsky, Monostori and Schmidt 2002, section 2.5, which has no factor two",
     example: "symmetric(k=5)",
     purpose: "copies of like length",
-    similarity: Some(|texts| {
+    similarity: |texts| {
         let [a, b] = texts.tokens();
         symmetric(a, b, texts.get("k"), texts.stop)
-    }),
+    },
     ..Family::PLAIN
 };
 
@@ -46,10 +46,10 @@ pub(super) const RESEMBLANCE: Family = Family {
     source: "Broder 1997",
     example: "resemblance(k=5)",
     purpose: "near-duplicates",
-    similarity: Some(|texts| {
+    similarity: |texts| {
         let [a, b] = texts.tokens();
         resemblance(a, b, texts.get("k"), texts.stop)
-    }),
+    },
     ..Family::PLAIN
 };
 
@@ -62,7 +62,7 @@ pub(super) const QGRAMS: Family = Family {
     example: "qgrams(q=4)",
     purpose: "texts with typing errors",
     is_asymmetric: true,
-    similarity: Some(|texts| qgrams(texts.a.text, texts.b.text, texts.get("q"), texts.stop)),
+    similarity: |texts| qgrams(texts.a.text, texts.b.text, texts.get("q"), texts.stop),
     ..Family::PLAIN
 };
 

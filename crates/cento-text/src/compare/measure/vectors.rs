@@ -18,10 +18,10 @@ pub(super) const COSINE: Family = Family {
     example: "cosine",
     purpose: "the same topic",
     knows_collections: true,
-    similarity: Some(|texts| {
+    similarity: |texts| {
         let [a, b] = texts.tokens();
         cosine(a, b, texts.collection, texts.stop)
-    }),
+    },
     ..Family::PLAIN
 };
 
@@ -31,10 +31,10 @@ pub(super) const STYLE: Family = Family {
     source: "Finkel, Zaslavsky, Monostori and Schmidt 2002, section 4.2",
     example: "style",
     purpose: "whole documents, roughly",
-    similarity: Some(|texts| {
+    similarity: |texts| {
         let [a, b] = texts.tokens();
         Ok(style(a, b))
-    }),
+    },
     ..Family::PLAIN
 };
 

@@ -49,11 +49,11 @@ pub(super) struct NodeKind {
 
 /// The subroutines of JavaScript and TypeScript that are declared. Short functions within
 /// expressions are not in the list, because they would cut expressions into pieces.
-#[cfg(feature = "code-web")]
+#[cfg(feature = "code-all")]
 const OF_JAVASCRIPT: &[&str] =
     &["function_declaration", "generator_function_declaration", "method_definition"];
 
-#[cfg(feature = "code-web")]
+#[cfg(feature = "code-all")]
 const fn javascript(language: LanguageFn) -> NodeGrammar {
     NodeGrammar { texts: &["regex", "jsx_text"], ..NodeGrammar::new(language, OF_JAVASCRIPT) }
 }
@@ -69,13 +69,13 @@ pub(super) fn grammar(name: &str) -> NodeGrammar {
         ),
         "python" => NodeGrammar::new(tree_sitter_python::LANGUAGE, &["function_definition"]),
         "rust" => NodeGrammar::new(tree_sitter_rust::LANGUAGE, &["function_item"]),
-        #[cfg(feature = "code-web")]
+        #[cfg(feature = "code-all")]
         "javascript" => javascript(tree_sitter_javascript::LANGUAGE),
-        #[cfg(feature = "code-web")]
+        #[cfg(feature = "code-all")]
         "typescript" => javascript(tree_sitter_typescript::LANGUAGE_TYPESCRIPT),
-        #[cfg(feature = "code-web")]
+        #[cfg(feature = "code-all")]
         "tsx" => javascript(tree_sitter_typescript::LANGUAGE_TSX),
-        #[cfg(feature = "code-web")]
+        #[cfg(feature = "code-all")]
         "php" => NodeGrammar {
             names: &["name"],
             // Text outside `<?php` and `?>`.
@@ -85,7 +85,7 @@ pub(super) fn grammar(name: &str) -> NodeGrammar {
                 &["function_definition", "method_declaration"],
             )
         },
-        #[cfg(feature = "code-web")]
+        #[cfg(feature = "code-all")]
         "ruby" => NodeGrammar {
             names: &[
                 "constant",

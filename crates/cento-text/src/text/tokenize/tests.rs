@@ -285,7 +285,6 @@ fn a_letter_that_looks_like_an_apostrophe_divides_words_as_it_does() {
     check("\u{149} Do\u{2ba}m", &["n", "do", "m"]);
 }
 
-#[cfg(feature = "avtor")]
 #[test]
 fn the_letters_that_divide_words_are_those_that_unicode_confuses_with_the_apostrophe() {
     let of_scripts = characters_like(r"[\p{L}&&[\p{Common}\p{Latin}]]");

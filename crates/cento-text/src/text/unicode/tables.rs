@@ -11,7 +11,6 @@
 //! | [`FOLDS`], [`FULL_FOLDS`] | 16.0.0 | caseless |
 //! | [`SCRIPTS`], [`UNSPACED`] | 18.0.0 | unicode-script |
 
-#[cfg(feature = "avtor")]
 use super::LetterScript::{self, Cyrillic, Greek, Latin};
 use super::WordCategory::{self, Cn, L, M, N, Nl, Other, Pc};
 
@@ -574,7 +573,6 @@ pub(super) static FULL_FOLDS: [(char, [char; 3]); 104] = [
 ];
 
 /// The first and last of each run of characters of scripts whose letters look alike.
-#[cfg(feature = "avtor")]
 #[rustfmt::skip]
 pub(super) static SCRIPTS: [(u32, u32, LetterScript); 87] = [
     (0x41, 0x5a, Latin), (0x61, 0x7a, Latin), (0xaa, 0xaa, Latin), (0xba, 0xba, Latin),
