@@ -165,8 +165,8 @@ impl SourceArgs {
         SourceOptions { field_use: Some(Arc::default()), ..options }
     }
 
-    /// Reports record fields that no document keeps. Returns whether a field requested for the meta
-    /// object is missing in every record, which is reported as an error.
+    /// Reports record fields that no document keeps. Returns whether a field that an option names
+    /// is missing in every record, which is reported as an error.
     pub fn tell_fields(&self, source: &SourceOptions) -> bool {
         let Some(fields) = &source.field_use else { return false };
         if let Some(names) = fields.left_out() {
@@ -184,7 +184,18 @@ impl SourceArgs {
                  the right --meta-field, which replaces them"
             );
         }
-        missing.is_some()
+        missing.is_some() || SourceArgs::tell_missing_id(source)
+    }
+
+    /// Returns whether no record has the field of the id that an option names, which is reported as
+    /// an error.
+    pub fn tell_missing_id(source: &SourceOptions) -> bool {
+        let lacks_id = source.field_use.as_ref().is_some_and(|all| all.lacks_id(&source.id_field));
+        if lacks_id {
+            let field = &source.id_field;
+            tell!("cento: no record has the field `{field}` of --id-field, so the ids are numbers");
+        }
+        lacks_id
     }
 
     /// Returns the options for reading files without a limit from a memory budget.

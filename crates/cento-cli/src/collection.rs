@@ -228,7 +228,8 @@ impl TemporaryIndex<'_> {
         tells_empty: bool,
         stop: &Stop,
     ) -> cento::Result<InputOutcomes> {
-        let source = &self.grouping.grouped(self.paths, source.clone(), stop)?;
+        let source = SourceArgs::counting_fields(source.clone());
+        let source = &self.grouping.grouped(self.paths, source, stop)?;
         let options = AddOptions {
             memory_bytes: memory::default_bytes(),
             source: metered(self.paths, source.clone()),
@@ -259,6 +260,7 @@ impl TemporaryIndex<'_> {
         progress.finish();
         messages.finish();
         let documents = added?.added;
+        SourceArgs::tell_missing_id(source);
         Ok(InputOutcomes { documents, not_compared, left_out, warnings })
     }
 }

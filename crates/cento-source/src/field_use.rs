@@ -6,8 +6,8 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use crate::MetaFields;
 use crate::fields::{SHOWN_MAX, missing_in_all, short};
+use crate::{MetaFields, SourceOptions};
 
 /// The maximum number of recorded names. Each name has a bit in an `AtomicU64`.
 const NAMES_MAX: usize = 32;
@@ -28,6 +28,8 @@ pub struct FieldUse {
     has_more: AtomicBool,
     /// The requested fields of the meta object that exist, a bit for each field.
     met: AtomicU64,
+    /// Whether any record has the field of the id.
+    has_id: AtomicBool,
     /// Whether any record became a document.
     is_any: AtomicBool,
 }
@@ -38,6 +40,7 @@ pub(crate) struct RecordFields {
     left_out: u64,
     has_more: bool,
     met: u64,
+    has_id: bool,
 }
 
 impl RecordFields {
@@ -52,6 +55,11 @@ impl RecordFields {
     /// Notes the field of the meta object with this number in the options.
     pub fn meet(&mut self, number: usize) {
         self.met |= bit(number);
+    }
+
+    /// Notes the field of the id.
+    pub fn meet_id(&mut self) {
+        self.has_id = true;
     }
 }
 
@@ -72,7 +80,7 @@ impl FieldUse {
 
     /// Adds the fields of a record that became a document. Refused records do not count.
     pub(crate) fn add(&self, record: RecordFields) {
-        let RecordFields { left_out, has_more, met } = record;
+        let RecordFields { left_out, has_more, met, has_id } = record;
         // Usually no bit is new. An unconditional write would take the cache line from other
         // processors.
         let add = |all: &AtomicU64, own: u64| {
@@ -82,26 +90,29 @@ impl FieldUse {
         };
         add(&self.left_out, left_out);
         add(&self.met, met);
-        for (all, own) in [(&self.has_more, has_more), (&self.is_any, true)] {
+        let flags = [(&self.has_more, has_more), (&self.has_id, has_id), (&self.is_any, true)];
+        for (all, own) in flags {
             if own && !all.load(Ordering::Relaxed) {
                 all.store(true, Ordering::Relaxed);
             }
         }
     }
 
-    /// Adds the columns of a table. `meta_fields` are the requested fields, and `used` tells which
-    /// other columns are read or kept.
+    /// Adds the columns of a table. `kept` tells which columns become members of meta objects
+    /// although no option names them.
     pub(crate) fn add_columns<'a>(
         &self,
         columns: impl IntoIterator<Item = &'a str>,
-        meta_fields: &MetaFields,
-        used: impl Fn(&str) -> bool,
+        options: &SourceOptions,
+        kept: impl Fn(&str) -> bool,
     ) {
+        let SourceOptions { id_field, text_field, meta_fields, .. } = options;
         let mut table = RecordFields::default();
         for name in columns {
             match meta_fields.number_of(name) {
+                _ if name == id_field => table.meet_id(),
                 Some(number) => table.meet(number),
-                None if used(name) => {}
+                None if text_field.is_in(name) || kept(name) => {}
                 None => table.leave_out(self, name),
             }
         }
@@ -130,6 +141,14 @@ impl FieldUse {
         let mut names: Vec<&str> = names.filter_map(|(_, name)| Some(&**name.get()?)).collect();
         names.sort_unstable();
         names
+    }
+
+    /// Returns whether there are records and none has the field of the id, so that every record got
+    /// a number. The usual field, `id`, may be missing.
+    #[must_use]
+    pub fn lacks_id(&self, id_field: &str) -> bool {
+        let is_named = id_field != SourceOptions::default().id_field;
+        is_named && self.is_any.load(Ordering::Relaxed) && !self.has_id.load(Ordering::Relaxed)
     }
 
     /// Describes the first requested field that no record had, or returns `None` without records.
@@ -182,13 +201,14 @@ mod tests {
         let meta_fields = MetaFields::Named(["date", "sourec"].map(String::from).to_vec());
         let fields = FieldUse::default();
         assert_eq!(fields.missing(&meta_fields), None, "there are no records");
-        fields.add_columns(["id", "text", "date", "source"], &meta_fields, |name| {
-            ["id", "text"].contains(&name)
-        });
+        let options =
+            SourceOptions { meta_fields: meta_fields.clone(), ..SourceOptions::default() };
+        fields.add_columns(["id", "text", "date", "source"], &options, |_| false);
         let said = fields.missing(&meta_fields).unwrap();
         assert!(said.starts_with("no record has a field `sourec`"), "{said}");
         assert!(said.contains("`source`"), "{said}");
-        fields.add_columns(["sourec"], &meta_fields, |_| false);
+        assert!(!fields.lacks_id("id") && !fields.lacks_id("url"));
+        fields.add_columns(["sourec"], &options, |_| false);
         assert_eq!(fields.missing(&meta_fields), None);
     }
 }

@@ -197,6 +197,9 @@ fn pieces_seen(page: &str, sees_all: bool) -> (Vec<PagePiece>, bool) {
                         pieces.push(PagePiece::Hidden(letters));
                     }
                     Visibility::NoText => {}
+                    _ if marks.is_numbering(&text) => {
+                        pieces.push(PagePiece::Tag { place: TagPlace::WordEnd, cost: 0 });
+                    }
                     Visibility::Yes | Visibility::Hidden => {
                         has_text |= words > 0;
                         let Span { start, end } = found.span;

@@ -90,8 +90,19 @@ fn strictly_parsed(
     place: &impl Fn() -> String,
 ) -> Result<Document, LineFault> {
     let RecordReading { options, is_row, is_repaired } = reading;
-    let record = fields_of(line, options)?.once(options)?;
+    let mut record = fields_of(line, options)?.once(options)?;
     let field = &options.text_field;
+    let rest = field.rest_of(&record.within);
+    for (name, json) in &rest {
+        match options.meta_fields.number_of(name) {
+            Some(number) => {
+                record.fields.meet(number);
+                record.meta.push((number, json));
+            }
+            None if options.meta_fields.are_all() => record.others.push((name.clone(), json)),
+            None => {}
+        }
+    }
     let text = match (record.text, field.plain()) {
         (Some(text), _) => Ok(text),
         (None, Some(name)) => Err(name),
@@ -128,6 +139,9 @@ fn strictly_parsed(
     // A string of either field may hold the invalid JSON.
     let is_long = record.meta.iter().any(|(_, meta)| meta.get().len() > META_WRITTEN_BYTES_MAX);
     let mut fields = record.fields;
+    if record.id.is_some() {
+        fields.meet_id();
+    }
     let others = OtherFields { fields: &record.others, is_row };
     let meta = meta_of(&options.meta_fields, &record.meta, others, |name| {
         options.field_use.iter().for_each(|all| fields.leave_out(all, name));

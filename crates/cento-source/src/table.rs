@@ -182,8 +182,7 @@ fn columns(names: Vec<String>, options: &SourceOptions) -> Result<Vec<TableColum
     // A row has no member for an empty field of the meta object.
     if let Some(all) = &options.field_use {
         let is_kept = |name: &str| meta_fields.are_all() && name != ADDED && times[name] == 1;
-        let is_read = |name: &str| name == id_field || text_field.is_in(name) || is_kept(name);
-        all.add_columns(each(), meta_fields, is_read);
+        all.add_columns(each(), options, is_kept);
     }
     let is_read: Vec<bool> = each().map(|name| times[name] == 1 || is_used(name)).collect();
     let columns = names.into_iter().zip(is_read);

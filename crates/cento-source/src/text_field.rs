@@ -5,6 +5,7 @@ use std::fmt;
 use cento::Refusal;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 /// Members of a list element that hold its text: a message of a chat, or a paragraph.
@@ -72,6 +73,55 @@ impl TextField {
             }
         }
         Ok(all)
+    }
+
+    /// Returns these members of a record without the text in them, for the meta object. A member
+    /// without anything else is omitted, and so is one that is not JSON.
+    pub(crate) fn rest_of(&self, values: &[(String, &RawValue)]) -> Vec<(String, Box<RawValue>)> {
+        let rest = |(key, json): &(String, &RawValue)| {
+            if self.fields.iter().any(|field| field.name == *key) {
+                return None;
+            }
+            let mut value: Value = serde_json::from_str(json.get()).ok()?;
+            for field in self.fields.iter().filter(|field| field.steps[0] == *key) {
+                take_text(&mut value, &field.steps[1..], false);
+            }
+            let json = (!is_empty(&value)).then(|| serde_json::value::to_raw_value(&value));
+            Some((key.clone(), json?.ok()?))
+        };
+        values.iter().filter_map(rest).collect()
+    }
+}
+
+/// Removes the values that [`Gather`] takes as text.
+fn take_text(value: &mut Value, steps: &[String], in_list: bool) {
+    match (value, steps) {
+        (Value::Array(values), _) => {
+            values.iter_mut().for_each(|value| take_text(value, steps, true));
+        }
+        (Value::Object(members), [last]) => {
+            let is_role = |name: &&str| members.get(*name).is_some_and(|role| role == last);
+            let is_message = in_list && ROLES.iter().any(|name| is_role(&name));
+            if members.remove(last).is_none() && is_message {
+                members.retain(|name, _| !CONTENTS.contains(&name.as_str()));
+            }
+        }
+        (Value::Object(members), [step, rest @ ..]) => {
+            if let Some(value) = members.get_mut(step) {
+                take_text(value, rest, false);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Returns whether there is nothing in a value but the frames of lists and objects.
+fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::Array(values) => values.iter().all(is_empty),
+        Value::Object(members) => members.values().all(is_empty),
+        _ => false,
     }
 }
 
@@ -311,6 +361,35 @@ mod tests {
         assert_eq!(text(json, &["doc.title.x"]), Err("doc.title.x".into()));
         assert_eq!(text(json, &["doc"]), Ok(None));
         assert_eq!(text(json, &["doc.pages.n"]), Ok(None));
+    }
+
+    #[test]
+    fn the_rest_is_what_is_not_text() {
+        let rest = |json: &str, fields: &[&str]| {
+            let record: BTreeMap<String, &RawValue> = serde_json::from_str(json).unwrap();
+            let names = fields.iter().map(|&name| name.to_owned()).collect::<Vec<_>>();
+            let field = TextField::from(names);
+            let values = record.into_iter().filter(|(key, _)| field.is_in(key));
+            let rest = field.rest_of(&values.collect::<Vec<_>>()).into_iter();
+            rest.map(|(key, json)| format!("{key}: {json}")).collect::<Vec<_>>().join(" ")
+        };
+        let json = r#"{"doc":{"title":"t","pages":[{"n":1,"text":"a"},{"text":"b"},{}]},"x.y":1}"#;
+        assert_eq!(
+            rest(json, &["doc.title"]),
+            r#"doc: {"pages":[{"n":1,"text":"a"},{"text":"b"},{}]}"#
+        );
+        assert_eq!(
+            rest(json, &["doc.pages[].text", "x.y"]),
+            r#"doc: {"pages":[{"n":1},{},{}],"title":"t"}"#
+        );
+        assert_eq!(rest(json, &["doc.title", "doc.pages"]), "");
+        assert_eq!(rest(json, &["doc"]), "");
+        let chat = r#"{"messages":[{"role":"user","content":"a"},{"role":"bot","content":"b"}]}"#;
+        assert_eq!(
+            rest(chat, &["messages.user"]),
+            r#"messages: [{"role":"user"},{"content":"b","role":"bot"}]"#
+        );
+        assert_eq!(rest(chat, &["messages"]), "");
     }
 
     #[test]

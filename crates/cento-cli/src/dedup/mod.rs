@@ -227,7 +227,7 @@ impl Dedup {
                 files.tell(Event::Skipped { place, why }, self.annotate)?;
             }
         }
-        let source = metered(&self.paths, self.stored_source());
+        let source = metered(&self.paths, SourceArgs::counting_fields(self.source()));
         let spinner = Spinner::reading(&source);
         // The earlier run was interrupted after finishing, so nothing is left to do.
         let mut defaults = None;
@@ -259,7 +259,10 @@ impl Dedup {
             return Err(error.into());
         }
         let (summary, not_read) = files.finish()?;
-        let lacks_field = self.source.tell_fields(&source);
+        let lacks_field = match self.index {
+            Some(_) => self.source.tell_fields(&source),
+            None => SourceArgs::tell_missing_id(&source),
+        };
         self.tell(&summary, &not_read, defaults, started)?;
         Ok(match summary.kept {
             _ if lacks_field => VerbOutcome::Bad,
@@ -290,14 +293,6 @@ impl Dedup {
             filter,
             meta_fields,
             ..options
-        }
-    }
-
-    /// Returns the options for reading documents into an index, which does not keep every field.
-    fn stored_source(&self) -> SourceOptions {
-        match self.index {
-            Some(_) => SourceArgs::counting_fields(self.source()),
-            None => self.source(),
         }
     }
 

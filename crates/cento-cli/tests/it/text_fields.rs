@@ -60,6 +60,15 @@ fn a_text_may_be_within_other_fields_or_several_of_them() {
     assert_eq!(dir.json(&["show", "path", "1"])["text"], format!("{text}\nthe end"));
     assert_eq!(add("joined", &["title", "doc.pages.body"]).status, 0);
     assert_eq!(dir.json(&["show", "joined", "2"])["text"], format!("two\n{text}\nthe end"));
+    // Regression: the other members of the field that contains the text were dropped in silence.
+    let doc = json!({"id": 3, "doc": {"lang": "en", "body": text, "of": {"page": 7}}});
+    dir.write("doc.jsonl", lines(&[doc]));
+    let fields = ["--text-field", "doc.body"];
+    dir.json(&[&["add", "rest", "doc.jsonl"][..], &fields].concat());
+    let rest = json!({"doc": {"lang": "en", "of": {"page": 7}}});
+    assert_eq!(dir.json(&["show", "rest", "3"])["meta"], rest);
+    dir.json(&[&["add", "named", "doc.jsonl", "--meta-field", "doc"][..], &fields].concat());
+    assert_eq!(dir.json(&["show", "named", "3"])["meta"], rest["doc"]);
     // A path that does not exist is an error in each record.
     let run = add("none", &["doc.pages[].text"]);
     assert_eq!(run.status, 2, "{}", run.err);
@@ -71,6 +80,30 @@ fn a_text_may_be_within_other_fields_or_several_of_them() {
     let fields = ["--text-field", "question", "--text-field", "answer"];
     dir.json(&[&["add", "rows", "in.csv"][..], &fields].concat());
     assert_eq!(dir.json(&["show", "rows", "1"])["text"], "what rises\nthe sea");
+}
+
+#[test]
+fn an_id_field_that_no_record_has_is_an_error() {
+    // Regression: with a misspelled field every record got a number, and nothing said so.
+    let dir = Dir::new();
+    let record = |id: &str, seed: u64| json!({"url": id, "text": words(seed, 40)});
+    dir.write("in.jsonl", lines(&[record("a", 1), record("b", 2)]));
+    dir.write("in.csv", format!("url,text\na,{}\n", words(1, 40)));
+    for file in ["in.jsonl", "in.csv"] {
+        let run = dir.run(&["add", "idx", file, "--id-field", "ulr"]);
+        assert_eq!(run.status, 2, "{}", run.err);
+        let said = "no record has the field `ulr` of --id-field";
+        assert!(run.err.contains(said), "{}", run.err);
+        for verb in ["dedup", "pairs", "cluster"] {
+            let run = dir.run(&[verb, file, "--id-field", "ulr"]);
+            assert_eq!(run.err.matches(said).count(), 1, "{verb}: {}", run.err);
+        }
+        let run = dir.run(&["add", "right", file, "--id-field", "url"]);
+        assert_eq!(run.status, 0, "{}", run.err);
+        // Without the usual field, records get numbers.
+        let run = dir.run(&["add", "numbers", file]);
+        assert_eq!(run.status, 0, "{}", run.err);
+    }
 }
 
 #[test]

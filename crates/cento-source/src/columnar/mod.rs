@@ -311,15 +311,13 @@ impl Tables {
 /// Records which columns become part of documents. A column that is read only for a copy does not.
 fn tell_columns(columns: &[u8], options: &SourceOptions) {
     let Some(all) = &options.field_use else { return };
-    let SourceOptions { id_field, text_field, meta_fields, .. } = options;
     let columns: Vec<(String, bool)> = serde_json::from_slice(columns).unwrap_or_default();
     let kept: HashSet<&str> =
         columns.iter().filter(|(_, is_read)| *is_read).map(|(name, _)| name.as_str()).collect();
-    let is_kept = |name: &str| meta_fields.are_all() && name != ADDED && kept.contains(name);
+    let are_all = options.meta_fields.are_all();
+    let is_kept = |name: &str| are_all && name != ADDED && kept.contains(name);
     let names = columns.iter().map(|(name, _)| name.as_str());
-    all.add_columns(names, meta_fields, |name| {
-        name == id_field || text_field.is_in(name) || is_kept(name)
-    });
+    all.add_columns(names, options, is_kept);
 }
 
 /// A copy in progress. Dropping the value stops the copy.

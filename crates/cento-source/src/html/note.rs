@@ -3,13 +3,14 @@
 //! A raised number or sign at the end of a word, or a raised link, marks a note. Marks are removed,
 //! because a different edition of the text numbers its notes differently. Powers, ordinals and
 //! formulas (10^3, 2nd, x^2, m^2) are text. Raised numbers before words are verse numbers if the
-//! numbers count up, and isotopes otherwise.
+//! numbers count up, and isotopes otherwise. An element whose class says that it is the number of a
+//! line or verse is believed, if it has nothing but a number.
 
 use std::ops::Range;
 
 use html5gum::{SpanBound, StartTag};
 
-use super::{PagePiece, TagPlace};
+use super::{PagePiece, TagPlace, WITHIN_LINES};
 
 /// Follows the tags of a page.
 #[derive(Default)]
@@ -18,6 +19,40 @@ pub struct Marks {
     /// The link is declared as a note mark, which style sheets raise.
     is_in_mark: bool,
     raised: usize,
+    /// The name of the outermost element that is declared to be the number of a line, and how many
+    /// elements of this name are open within it.
+    numbering: Option<(Vec<u8>, usize)>,
+}
+
+/// Classes of the numbers of lines and verses, without `-` and `_`: `line-number`, `versenum`.
+const NUMBERINGS: [&[u8]; 9] = [
+    b"linenumber",
+    b"linenum",
+    b"lineno",
+    b"linenos",
+    b"lnum",
+    b"versenumber",
+    b"versenum",
+    b"verseno",
+    b"vnum",
+];
+
+/// The longest number of a line, in characters, with signs around it.
+const NUMBER_CHARS_MAX: usize = 8;
+
+/// Returns the words of an attribute.
+fn words_of<S: SpanBound>(tag: &StartTag<S>, attribute: &[u8]) -> Vec<Vec<u8>> {
+    let value = tag.attributes.get(attribute).map(|value| value.to_vec()).unwrap_or_default();
+    let words = value.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+    words.map(<[u8]>::to_vec).collect()
+}
+
+fn is_numbering<S: SpanBound>(tag: &StartTag<S>) -> bool {
+    words_of(tag, b"class").iter_mut().any(|class| {
+        class.retain(|byte| !b"-_".contains(byte));
+        class.make_ascii_lowercase();
+        NUMBERINGS.contains(&&class[..])
+    })
 }
 
 /// The attributes of a link to a note, in e-books and in pages, and their values.
@@ -27,16 +62,21 @@ const LINKS_TO_NOTES: [(&[u8], &[u8]); 3] =
 impl Marks {
     /// Takes a start tag, and returns whether the number of a note begins: a raised link.
     pub fn start<S: SpanBound>(&mut self, tag: &StartTag<S>) -> bool {
-        match tag.name.as_slice() {
+        let name = tag.name.as_slice();
+        match &mut self.numbering {
+            Some((outer, open)) if outer == name => *open += 1,
+            None if WITHIN_LINES.contains(&name) && is_numbering(tag) => {
+                self.numbering = Some((name.to_vec(), 1));
+            }
+            _ => {}
+        }
+        match name {
             b"a" => {
                 self.end(b"a");
                 self.is_in_link = true;
-                self.is_in_mark = LINKS_TO_NOTES.iter().any(|(attribute, value)| {
-                    let found = tag.attributes.get(*attribute).map(|found| found.to_vec());
-                    found.is_some_and(|found| {
-                        found.split(u8::is_ascii_whitespace).any(|it| it == *value)
-                    })
-                });
+                self.is_in_mark = LINKS_TO_NOTES
+                    .iter()
+                    .any(|(attribute, value)| words_of(tag, attribute).contains(&value.to_vec()));
                 self.raised > 0 || self.is_in_mark
             }
             b"sup" => {
@@ -52,8 +92,26 @@ impl Marks {
         self.raised > 0 || self.is_in_mark
     }
 
+    /// Returns whether a text at this place is the number of a line or verse.
+    pub fn is_numbering(&self, text: &str) -> bool {
+        let number = text.trim();
+        let is_sign = |c: char| ".:|()[]".contains(c);
+        self.numbering.is_some()
+            && number.len() <= NUMBER_CHARS_MAX
+            && number.contains(|c: char| c.is_ascii_digit())
+            && number.chars().all(|c| c.is_ascii_digit() || is_sign(c))
+    }
+
     /// Takes an end tag.
     pub fn end(&mut self, name: &[u8]) {
+        if let Some((outer, open)) = &mut self.numbering
+            && outer == name
+        {
+            *open -= 1;
+            if *open == 0 {
+                self.numbering = None;
+            }
+        }
         match name {
             b"a" => (self.is_in_link, self.is_in_mark) = (false, false),
             b"sup" => self.raised = self.raised.saturating_sub(1),

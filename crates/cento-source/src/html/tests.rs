@@ -334,6 +334,26 @@ fn marks_of_notes_are_not_in_the_sentence_and_powers_are() {
 }
 
 #[test]
+fn declared_numbers_of_lines_are_no_text() {
+    let check = |page: &str, expected: &str| {
+        assert_eq!(shown(page.as_bytes(), None, Html::All), expected, "{page}");
+    };
+    for class in ["line-number", "lineno", "verse_num", "x LineNumber"] {
+        let number = |of: &str| format!("<span class='{class}'>{of}</span>");
+        let page = format!(
+            "<p>{}In the{}end he<br>{} saw",
+            number("5"),
+            number("<b>[6]</b>"),
+            number("7")
+        );
+        check(&page, "In the end he\nsaw");
+        check(&format!("<p>a {} b", number("see 7")), "a see 7 b");
+    }
+    check("<p><span class=line><span class=lineno>1</span>a <b>2</b></span>", "a 2");
+    check("<p>in <span class=year>1822</span> a", "in 1822 a");
+}
+
+#[test]
 fn blocks_that_are_hidden_are_counted_wherever_they_are() {
     let block = "<p>not <b>here</b></p>";
     for style in [
