@@ -17,6 +17,7 @@ mod freed;
 mod identity;
 mod kept_documents;
 mod lock_wait;
+mod meta_value;
 mod moments;
 mod novelty;
 mod operations;
@@ -61,6 +62,7 @@ pub use change_log::{WATCHES_DIR, WATCHES_LOCK};
 pub use config::Config;
 pub use document::{Document, IdSource};
 pub use lock_wait::LockWait;
+pub(crate) use meta_value::term_of;
 pub(crate) use novelty::is_common;
 pub use operations::{
     AddIndexesOptions, CheckProgress, CheckReport, Compacting, DfBucket, DfDistribution, FileList,
@@ -347,6 +349,7 @@ impl Index {
         tantivy: tantivy::Index,
         plugin: Arc<SignaturePlugin>,
     ) -> Index {
+        tantivy.tokenizers().register(meta_value::WHOLE_VALUE, meta_value::WholeValue::default());
         Index {
             inner: Arc::new(Inner {
                 path: path.to_owned(),

@@ -6,6 +6,7 @@ use tantivy::schema::{
 };
 
 use super::Config;
+use super::meta_value::WHOLE_VALUE;
 use crate::segment::plugin;
 
 /// The fields of the schema. segments-format.md, "The directory", describes each field.
@@ -47,12 +48,12 @@ pub fn build(config: &Config) -> Schema {
     if config.store_text {
         schema.add_text_field("text", TextOptions::default().set_stored());
     }
-    let words = TextFieldIndexing::default()
-        .set_tokenizer("default")
-        .set_index_option(IndexRecordOption::WithFreqsAndPositions);
+    let values = TextFieldIndexing::default()
+        .set_tokenizer(WHOLE_VALUE)
+        .set_index_option(IndexRecordOption::Basic);
     let meta = JsonObjectOptions::default()
         .set_fast("raw")
-        .set_indexing_options(words)
+        .set_indexing_options(values)
         .set_expand_dots_enabled();
     schema.add_json_field("meta", meta);
     // A column instead of the store: every hit needs its meta object, and reading a column takes a

@@ -13,11 +13,12 @@ use tantivy::query_grammar::{
     Delimiter, Occur, UserInputAst, UserInputBound, UserInputLeaf, UserInputLiteral, parse_query,
     parse_query_lenient,
 };
+use tantivy::schema::Type;
 use tantivy::{DocSet, TERMINATED, TantivyError};
 
 use self::fields::{FieldFault, NamedFields, is_of_meta};
 use crate::error::{Error, Result};
-use crate::index::{Snapshot, query_words, words};
+use crate::index::{Snapshot, query_words, term_of, words};
 use crate::runtime::Stop;
 
 /// The field with the caller's id.
@@ -80,8 +81,14 @@ impl Filter<'_> {
             },
             &mut seen,
         );
-        if seen.has_pattern {
-            return Err(refused(text, NO_PATTERNS));
+        for (is_wrong, why) in [
+            (seen.has_pattern, NO_PATTERNS),
+            (seen.number_prefix, NO_NUMBER_PREFIXES),
+            (seen.has_no_condition, NO_CONDITION),
+        ] {
+            if is_wrong {
+                return Err(refused(text, why));
+            }
         }
         limits::check_scans(seen.scans).map_err(|what| refused(text, &what))?;
         dates::spread(&mut ast, &is_of_meta).map_err(|what| refused(text, &what))?;
@@ -151,7 +158,18 @@ struct FilterCost {
     scans: usize,
     /// Whether the filter contains a regular expression.
     has_pattern: bool,
+    /// Whether the filter contains the prefix of a number.
+    number_prefix: bool,
+    /// Whether the filter, or a pair of parentheses, has no condition. It would match everything.
+    has_no_condition: bool,
 }
+
+/// Why a filter without a condition is refused: an unset variable must not select all documents.
+const NO_CONDITION: &str = "it has no condition; `*` matches every document";
+
+/// Why a filter with the prefix of a number is refused.
+const NO_NUMBER_PREFIXES: &str = "`*` stands for the end of a text; for numbers write a range, \
+                                  such as `year:[2000 TO 2009]`";
 
 /// Why a filter with a regular expression is refused.
 const NO_PATTERNS: &str = "text between slashes is a regular expression, which filters do not \
@@ -194,17 +212,17 @@ fn refused(filter: &str, why: &str) -> Error {
 const FILTER_CHARS_SHOWN: usize = 120;
 const REASON_CHARS_SHOWN: usize = 400;
 
-/// Returns the range of ids for a literal with a prefix, if it has one. tantivy supports prefixes
-/// only in phrases, and treats the star as a part of the id.
-fn id_prefix(literal: &UserInputLiteral) -> Option<UserInputLeaf> {
-    if literal.field_name.as_deref() != Some(ID) {
-        return None;
+/// Returns the prefix of a literal with a star at the end, if it has one.
+fn prefix_of(literal: &UserInputLiteral) -> Option<&str> {
+    match literal.delimiter {
+        Delimiter::None => literal.phrase.strip_suffix('*'),
+        _ => literal.prefix.then_some(&literal.phrase),
     }
-    let prefix = match literal.delimiter {
-        Delimiter::None => literal.phrase.strip_suffix('*')?,
-        _ if literal.prefix => &literal.phrase,
-        _ => return None,
-    };
+}
+
+/// Returns the range of the ids or texts with a prefix. tantivy supports prefixes only in phrases,
+/// and takes the star for a part of the text.
+fn texts_with(prefix: &str, field: &str) -> UserInputLeaf {
     // The smallest string after every string with the prefix ends in the successor of the prefix's
     // last character. The last character of Unicode has no successor.
     let mut chars: Vec<char> = prefix.chars().collect();
@@ -217,13 +235,14 @@ fn id_prefix(literal: &UserInputLiteral) -> Option<UserInputLeaf> {
         }
     }
     let lower = UserInputBound::Inclusive(prefix.into());
-    Some(UserInputLeaf::Range { field: Some(ID.into()), lower, upper })
+    UserInputLeaf::Range { field: Some(field.into()), lower, upper }
 }
 
 /// Prepends `meta.` to fields that the index does not have, and counts the limited parts.
 fn qualify(ast: &mut UserInputAst, is_unknown: &dyn Fn(&str) -> bool, seen: &mut FilterCost) {
     let leaf = match ast {
         UserInputAst::Clause(clauses) => {
+            seen.has_no_condition |= clauses.is_empty();
             clauses.iter_mut().for_each(|(_, clause)| qualify(clause, is_unknown, seen));
             // A clause of negations means "all documents except", which tantivy needs explicitly.
             if clauses.iter().all(|(occur, _)| *occur == Some(Occur::MustNot)) {
@@ -236,9 +255,12 @@ fn qualify(ast: &mut UserInputAst, is_unknown: &dyn Fn(&str) -> bool, seen: &mut
         UserInputAst::Leaf(leaf) => leaf.as_mut(),
     };
     if let UserInputLeaf::Literal(literal) = &*leaf
-        && let Some(range) = id_prefix(literal)
+        && let (Some(field), Some(prefix)) = (&literal.field_name, prefix_of(literal))
+        && field != ADDED
     {
-        *leaf = range;
+        let is_text = field == ID || ranges::type_of(prefix) == Type::Str;
+        seen.number_prefix |= !is_text && !dates::is_date(prefix);
+        *leaf = texts_with(prefix, field);
     }
     // Every document has an id, and tantivy tests existence only for columns.
     if matches!(leaf, UserInputLeaf::Exists { field } if field == ID) {
@@ -246,9 +268,10 @@ fn qualify(ast: &mut UserInputAst, is_unknown: &dyn Fn(&str) -> bool, seen: &mut
     }
     let is_scan = match leaf {
         UserInputLeaf::Range { .. } | UserInputLeaf::Exists { .. } => true,
-        // A prefix as the last word of a phrase matches every word with that prefix.
-        UserInputLeaf::Literal(literal) => literal.prefix,
-        UserInputLeaf::Set { .. } | UserInputLeaf::Regex { .. } | UserInputLeaf::All => false,
+        UserInputLeaf::Literal(_)
+        | UserInputLeaf::Set { .. }
+        | UserInputLeaf::Regex { .. }
+        | UserInputLeaf::All => false,
     };
     seen.scans += usize::from(is_scan);
     seen.has_pattern |= matches!(leaf, UserInputLeaf::Regex { .. });
@@ -262,6 +285,12 @@ fn qualify(ast: &mut UserInputAst, is_unknown: &dyn Fn(&str) -> bool, seen: &mut
     };
     if let Some(field) = field.filter(|field| is_unknown(field)) {
         *field = format!("{META}.{field}");
+    }
+    // tantivy looks the texts of a set up as they are.
+    if let UserInputLeaf::Set { field: Some(field), elements } = leaf
+        && is_of_meta(field)
+    {
+        elements.iter_mut().for_each(|text| *text = term_of(text).into_owned());
     }
 }
 
@@ -352,6 +381,51 @@ mod tests {
     }
 
     #[test]
+    fn a_filter_compares_whole_values_as_written() {
+        // Regression: `tenant:acme` selected every tenant with this word in its name.
+        let index = Index::in_memory(Config::new("kgram(k=1)", "words", false).unwrap()).unwrap();
+        let mut writer =
+            index.writer(WriterOptions::default().memory_bytes(0usize).merge(false)).unwrap();
+        let long = |end: &str| "x".repeat(1000) + end;
+        let values = ["acme", "Acme", "acme two", "two acme", "de-AT", &long("a"), &long("b")];
+        for (id, value) in values.iter().enumerate() {
+            let meta = serde_json::json!({"of": [value, "other"], "n": id});
+            let document = Document::new(id.to_string(), "text");
+            writer.add(document.with_meta(meta.as_object().unwrap().clone())).unwrap();
+        }
+        writer.finish().unwrap();
+        let snapshot = index.snapshot().unwrap();
+        let all: Vec<u32> = (0..values.len() as u32).collect();
+        let check = |text: &str, expected: &[u32]| {
+            let mut docs = all.clone();
+            let filter = Filter::new(&snapshot, text).unwrap();
+            filter.retain(0, &mut docs, Stop::NEVER).unwrap();
+            assert_eq!(docs, expected, "{text}");
+        };
+        for (id, value) in values.iter().enumerate() {
+            check(&format!("of:\"{value}\""), &[id as u32]);
+            check(&format!("of: IN ['{value}' none]"), &[id as u32]);
+        }
+        check("of:de", &[]);
+        check("of:other", &all);
+        check("of:acme*", &[0, 2]);
+        check("of:\"acme \"*", &[2]);
+        check("of:xxx* AND -n:5", &[6]);
+        let error = Filter::new(&snapshot, "n:2*").map(|_| ()).unwrap_err().to_string();
+        assert!(error.contains("for numbers write a range"), "{error}");
+    }
+
+    #[test]
+    fn a_filter_without_a_condition_selects_nothing() {
+        // Regression: an unset variable selected every document, also to be removed.
+        for text in ["", "  ", "()", "lang:de AND ()", "NOT ()"] {
+            assert!(passing(text).is_err(), "{text}");
+        }
+        check_refused("", "it has no condition");
+        assert_eq!(passing("*").unwrap(), [0, 1, 2]);
+    }
+
+    #[test]
     fn a_wide_filter_is_answered() {
         let groups = vec!["(lang:de AND year:[1 TO 1])"; 30].join(" OR ");
         assert_eq!(passing(&groups).unwrap(), [0]);
@@ -362,7 +436,7 @@ mod tests {
         {
             assert_eq!(passing(filter).unwrap(), docs, "{filter}");
         }
-        assert_eq!(passing("id:'b (1).txt' OR (lang:(de OR en) AND NOT a.b:c)").unwrap(), [2]);
+        assert_eq!(passing("id:'b (1).txt' OR (lang:(de OR en) AND NOT a.b:'c d')").unwrap(), [2]);
     }
 
     #[test]

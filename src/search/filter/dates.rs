@@ -106,6 +106,11 @@ fn forms(
     Some(vec![numbers, texts, times])
 }
 
+/// Returns whether a text is a date, a month or a year.
+pub(super) fn is_date(text: &str) -> bool {
+    RangeEnd::of(text).date.is_some()
+}
+
 /// The end of a range, as a date.
 struct RangeEnd {
     date: Option<Time>,
