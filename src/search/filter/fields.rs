@@ -214,7 +214,7 @@ mod tests {
     fn a_filter_on_a_field_that_no_document_has_is_refused_and_names_the_fields_there_are() {
         // Such a filter once silently matched nothing, and its negation everything.
         let snapshot = two_segments();
-        let there = "the fields there are `Who`, `a.b`, `a.c.d`, `at`, `topic`";
+        let there = "the fields there are `Who`, `a.b`, `a.c.d`, `at`, `empty`, `topic`";
         for (filter, field) in [
             ("nofield:1", "nofield"),
             ("Topic:sea", "Topic"),
