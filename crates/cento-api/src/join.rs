@@ -279,7 +279,7 @@ pub struct ClusterOptions {
     pub thresholds: Thresholds,
     /// The document that represents a cluster. `oldest`: the one that was added first. `longest`:
     /// the longest. `FIELD`: the one with the smallest value of this field of `meta`, such as a
-    /// date. `-FIELD`: the one with the largest value. If all values are dates or years, cento
+    /// date. `-FIELD`: the one with the largest value. If most values are dates or years, cento
     /// compares them by time, as in `cento families`. Otherwise numbers are compared as numbers and
     /// come before other values, which are compared as text. Documents without the field come last,
     /// and cento rejects a field that no document has. Of equal documents, the one with the first

@@ -18,7 +18,8 @@ use cento_text::runtime::Stop;
 pub(super) struct Preference {
     /// Document numbers, the most preferred first. Among equals the smallest id is preferred.
     pub order: Vec<u64>,
-    /// The number of documents without the field that decides, 0 if no field does.
+    /// The number of documents without the field that decides, or without a date in it if dates
+    /// decide. 0 if no field does.
     pub without_field: u64,
 }
 
@@ -73,18 +74,24 @@ impl Preference {
             return Err(unknown("prefer", field, &fields));
         }
         sort(&mut ranked, prefer);
+        let is_last = |(held, ..): &&(PreferenceKey, _, _)| matches!(held, PreferenceKey::Nothing);
+        let without_field = ranked.iter().rev().take_while(is_last).count() as u64;
         let order = ranked.into_iter().map(|(_, _, number)| number).collect();
         Ok(Preference { order, without_field })
     }
 }
 
-/// Sorts documents, each with its id, by preference. Among equals the smallest id is first.
+/// Sorts documents, each with its id, by preference. Among equals the smallest id is first. Where
+/// most values are dates, one that is none counts as missing: it must not turn the comparison of
+/// all others into one of texts.
 pub(super) fn sort<T>(ranked: &mut [(PreferenceKey, String, T)], prefer: &Prefer) {
     let descends = matches!(prefer, Prefer::Greatest(_));
-    let are_dates = are_dates(ranked.iter().filter_map(|(held, ..)| match held {
-        PreferenceKey::Field(field) => Some(field),
-        _ => None,
-    }));
+    let are_dates = are_dates(ranked.iter().filter_map(|(held, ..)| held.field()));
+    for (held, ..) in ranked.iter_mut().filter(|_| are_dates) {
+        if held.field().is_some_and(|field| field.time().is_none()) {
+            *held = PreferenceKey::Nothing;
+        }
+    }
     ranked.sort_by(|(a, a_id, _), (b, b_id, _)| {
         let by_value = match (a, b) {
             (PreferenceKey::Own(a), PreferenceKey::Own(b)) => a.cmp(b),
@@ -99,14 +106,15 @@ pub(super) fn sort<T>(ranked: &mut [(PreferenceKey, String, T)], prefer: &Prefer
     });
 }
 
-/// Tells whether all fields are dates or years. If all are plain numbers, the answer is no.
-fn are_dates<'a>(mut fields: impl Iterator<Item = &'a PreferenceValue>) -> bool {
-    let mut are_numbers = true;
-    let are_dates = fields.all(|field| {
-        are_numbers &= field.number.is_some();
-        field.time().is_some()
-    });
-    are_dates && !are_numbers
+/// Tells whether most fields are dates or years. If all are plain numbers, the answer is no.
+fn are_dates<'a>(fields: impl Iterator<Item = &'a PreferenceValue>) -> bool {
+    let (mut all, mut dates, mut numbers) = (0, 0, 0);
+    for field in fields {
+        all += 1;
+        dates += usize::from(field.time().is_some());
+        numbers += usize::from(field.number.is_some());
+    }
+    2 * dates > all && numbers < all
 }
 
 impl PreferenceValue {
@@ -144,6 +152,14 @@ impl PreferenceValue {
 }
 
 impl PreferenceKey {
+    /// Returns the value of the field that decides, if there is one.
+    fn field(&self) -> Option<&PreferenceValue> {
+        match self {
+            PreferenceKey::Field(field) => Some(field),
+            _ => None,
+        }
+    }
+
     /// Returns the value for preferring long documents.
     pub fn longest(tokens: u32) -> PreferenceKey {
         PreferenceKey::Own(-i64::from(tokens))
@@ -232,7 +248,10 @@ mod tests {
         check(&zoned, &[1, 0], &[]);
         // Eight digits beside a year form a number if every value is a number.
         check(&[json!(18_990_512), json!(1901)], &[1, 0], &[]);
-        // One value is no date, so numbers come first, then strings as written.
+        // A value that is no date comes last among dates.
+        let free = [json!("1998-05"), json!("May 1997"), json!("1996-12"), json!(1997), json!("x")];
+        check(&free, &[2, 3, 0], &[1, 4]);
+        // Half of the values are no dates, so numbers come first, then strings as written.
         check(&[json!("1996-12"), json!(1997), json!("ca. 1900"), json!(20)], &[3, 1, 0, 2], &[]);
         check(&[json!("9"), json!("10")], &[1, 0], &[]);
     }
