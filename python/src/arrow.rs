@@ -54,7 +54,7 @@ pub struct Rows {
 
 /// The tables that a value of Python gives.
 pub struct Tables {
-    /// The remaining tables.
+    /// Further tables, if the value was an iterable of tables.
     rest: Option<Py<PyIterator>>,
     reader: Option<Box<dyn RecordBatchReader + Send>>,
     /// Rows that are still to be given, and whether others of their batch have been.
@@ -199,7 +199,6 @@ pub fn failed(error: ArrowError) -> Failure {
 }
 
 impl Rows {
-    /// Returns the rows.
     pub fn batch(&self) -> &RecordBatch {
         &self.batch
     }

@@ -20,7 +20,7 @@ pub struct KeyFile {
 }
 
 impl KeyFile {
-    /// Reads a key.
+    /// Reads and checks the key in a file.
     pub fn read(path: PathBuf) -> cento::Result<KeyFile> {
         Ok(KeyFile { key: Key::read(&path)?, path })
     }

@@ -47,7 +47,7 @@ pub struct Recognized {
     /// Other documents, which are added to the indexes of queries: a JSON lines file.
     #[arg(long)]
     among: Option<PathBuf>,
-    /// Only these tables.
+    /// Only make these tables. Can be repeated.
     #[arg(long, value_enum)]
     table: Vec<Table>,
 }
@@ -126,7 +126,6 @@ impl FromStr for Setting {
 /// The least rates of wrong words of the rows.
 const RATES: [f64; 6] = [0.0, 0.1, 0.3, 0.5, 0.7, 0.9];
 
-/// Thresholds of resemblance.
 const THRESHOLDS: [f64; 11] = [0.02, 0.03, 0.04, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.5, 0.8];
 
 impl Recognized {

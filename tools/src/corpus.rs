@@ -43,7 +43,7 @@ pub struct Plant {
     /// Queries of each kind and level.
     #[arg(long, default_value = "250")]
     each: usize,
-    /// The seed.
+    /// Seed of the random choices.
     #[arg(long, default_value = "1")]
     seed: u64,
 }
@@ -253,7 +253,7 @@ pub fn made_up<'a>(
 /// Make a corpus larger by copies with edits, or with other letters.
 #[derive(Debug, Args)]
 pub struct Repeat {
-    /// The corpus.
+    /// The corpus to enlarge: a JSON lines file.
     #[arg(long)]
     base: PathBuf,
     /// The larger corpus: a JSON lines file, or `-`, standard output.
@@ -266,13 +266,13 @@ pub struct Repeat {
     /// words and what copies have in common grow with the corpus as those of new text do.
     #[arg(long)]
     letters: bool,
-    /// Bytes of text.
+    /// Bytes of text to write.
     #[arg(long, default_value = "1000000000")]
     bytes: usize,
     /// Edited words of a copy, in hundredths.
     #[arg(long, default_value = "3")]
     edits: u32,
-    /// The seed.
+    /// Seed of the random choices.
     #[arg(long, default_value = "1")]
     seed: u64,
 }

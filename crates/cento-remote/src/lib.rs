@@ -157,7 +157,7 @@ fn is_zero(number: &u64) -> bool {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct HistoryEntry {
-    /// The number, from 1.
+    /// The number of the manifest, counted from 1.
     pub manifest: u64,
     /// Whether a pull takes this manifest by default.
     pub is_current: bool,

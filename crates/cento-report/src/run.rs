@@ -16,7 +16,7 @@ pub struct Run {
     pub action: String,
     /// The options that affect the results, by name.
     pub parameters: BTreeMap<String, String>,
-    /// The searched index.
+    /// The state of the searched index.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub index: Option<IndexState>,
     /// Whether the documents are programs, which are shown line by line.

@@ -27,7 +27,7 @@ fn bits(bytes: &[u8], start: usize, width: usize) -> u64 {
     (0..width).map(|i| u64::from(bytes[(start + i) / 8] >> ((start + i) % 8) & 1) << i).sum()
 }
 
-/// Section 2.
+/// Reads an entry of a packed column (section 2 of the format).
 fn column(bytes: &[u8], index: usize, width: usize) -> u64 {
     bits(bytes, index * width, width)
 }

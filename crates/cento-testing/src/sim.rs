@@ -25,7 +25,7 @@ pub enum Fault {
     PowerCut(usize),
     /// From this operation on there is no space for anything new.
     NoSpace(usize),
-    /// This write fails.
+    /// This write fails, and later operations succeed.
     WriteError(usize),
     /// This sync of a file or of the directory fails, and no later sync saves its data.
     SyncError(usize),
@@ -40,7 +40,7 @@ enum Operation {
     Delete,
 }
 
-/// The directory.
+/// A directory in memory that keeps apart what a process sees and what survives a power cut.
 #[derive(Clone, Default)]
 pub struct SimDirectory {
     state: Arc<Mutex<State>>,
@@ -92,7 +92,7 @@ impl State {
                 io::ErrorKind::StorageFull.into()
             }
             Fault::WriteError(_) | Fault::SyncError(_) if number == at => {
-                // EIO.
+                // 5 is EIO on Linux.
                 io::Error::from_raw_os_error(5)
             }
             _ => return Ok(()),

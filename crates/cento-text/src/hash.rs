@@ -37,9 +37,9 @@ pub fn mix64(value: u64) -> u64 {
 /// with the same digest, because XXH3 is no cryptographic hash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Digest {
-    /// The low 64 bits.
+    /// The low half of the 128 bits.
     pub low: u64,
-    /// The high 64 bits.
+    /// The high half of the 128 bits.
     pub high: u64,
 }
 
@@ -134,7 +134,7 @@ impl HashStream {
 #[derive(Debug, Clone, Copy, Default)]
 pub struct KeyHasher(u64);
 
-/// Builds [`KeyHasher`]s.
+/// Builds the hashers of maps whose keys are hashes already.
 pub type BuildKeyHasher = BuildHasherDefault<KeyHasher>;
 
 impl Hasher for KeyHasher {

@@ -11,7 +11,7 @@ use ownedbytes::OwnedBytes;
 use super::content::{self, Content, Doc};
 use super::parts;
 
-/// A sound segment.
+/// A segment that every reader must accept.
 pub struct Valid {
     pub name: &'static str,
     /// The property that only it has.

@@ -28,7 +28,7 @@ pub struct Sharapova {
     /// Tests of each kind; the paper has 10.
     #[arg(long, default_value = "50")]
     each: usize,
-    /// The seed.
+    /// Seed of the random choices.
     #[arg(long, default_value = "1")]
     seed: u64,
 }

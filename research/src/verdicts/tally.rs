@@ -66,7 +66,7 @@ pub struct Tally {
     pub exact: u64,
     /// Exact duplicates whose texts differ.
     pub exact_wrong: u64,
-    /// All wrong verdicts.
+    /// Wrong verdicts, each with its pair.
     pub wrong: Vec<Fault>,
     /// Missing verdicts. For `pairs`, only the first are kept.
     pub missed: Vec<Fault>,

@@ -54,16 +54,16 @@ const PROBLEMS_MAX: usize = 1000;
 pub enum CheckProgress {
     /// This many bytes of the files have been read.
     Bytes {
-        /// The bytes read.
+        /// The bytes read so far.
         done: u64,
         /// The bytes of all files.
         of: u64,
     },
     /// This many documents have been read.
     Documents {
-        /// The documents read.
+        /// The documents read so far.
         done: u64,
-        /// The live documents.
+        /// The number of live documents.
         of: u64,
     },
 }

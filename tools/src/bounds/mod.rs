@@ -26,7 +26,7 @@ pub struct Bounds {
     /// A directory for the corpora and indexes, which is made anew.
     #[arg(long)]
     work: PathBuf,
-    /// The program.
+    /// Path of the cento program to test.
     #[arg(long, default_value = "target/release/cento")]
     cento: PathBuf,
     /// `--memory` of the verbs and of the service, in MiB.

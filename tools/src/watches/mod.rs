@@ -37,7 +37,7 @@ pub struct Watches {
     /// Compare: kill the service within this many milliseconds, again and again.
     #[arg(long, value_name = "MILLISECONDS")]
     kill_within: Option<u64>,
-    /// The seed.
+    /// Seed of the random choices.
     #[arg(long, default_value = "1")]
     seed: u64,
 }

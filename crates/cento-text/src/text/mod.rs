@@ -101,7 +101,7 @@ impl Tokens {
         self.spans.iter().map(place).collect()
     }
 
-    /// Releases unused memory.
+    /// Frees the capacity that the tokens do not use.
     pub fn shrink_to_fit(&mut self) {
         self.hashes.shrink_to_fit();
         self.spans.shrink_to_fit();
@@ -253,7 +253,7 @@ impl AnalyzedText {
 /// A half-open range of bytes of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Span {
-    /// The first byte.
+    /// The first byte of the span, in the text.
     pub start: u32,
     /// One past the last byte.
     pub end: u32,

@@ -64,7 +64,7 @@ impl Noticed {
     }
 }
 
-/// A damaged segment.
+/// A segment with one fault that every reader must report.
 pub struct Damaged {
     pub name: String,
     /// The sound segment that it was, if that is in the kit.
