@@ -103,6 +103,16 @@ static FAMILIES: [&Family; 14] = [
 static GRAMMAR: SpecGrammar<Family> = SpecGrammar { noun: "measure", families: &FAMILIES };
 
 /// Returns all families of measures, including families that this build lacks.
+///
+/// ```
+/// let families = cento_text::compare::measure::families();
+/// let has = |name| families.iter().any(|family| family.name == name);
+/// assert!(has("resemblance") && has("containment") && has("cosine"));
+/// ```
+#[doc(alias = "Jaccard")]
+#[doc(alias = "containment")]
+#[doc(alias = "Levenshtein")]
+#[doc(alias = "cosine")]
 #[must_use]
 pub fn families() -> &'static [&'static Family] {
     &FAMILIES
@@ -118,6 +128,18 @@ impl Measure {
 
     /// Returns the measures with these names, where `all` means every measure. Measures that use a
     /// collection weight words by `collection`.
+    ///
+    /// ```
+    /// use cento_text::{Analyzer, Measure};
+    ///
+    /// let names = ["cosine".to_owned(), "all".to_owned()];
+    /// let measures = Measure::parse_all(&names, None, &Analyzer::default())?;
+    /// // `all` includes `cosine`, which is not listed twice.
+    /// assert_eq!(measures.len(), Measure::all().len());
+    /// let unknown = Measure::parse_all(&["cosin".into()], None, &Analyzer::default());
+    /// assert!(unknown.unwrap_err().to_string().contains("did you mean `cosine`?"));
+    /// # Ok::<(), cento_text::Error>(())
+    /// ```
     ///
     /// # Errors
     /// When a name is unknown, or the table does not fit the analyzer.
