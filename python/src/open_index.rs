@@ -77,7 +77,7 @@ impl OpenIndex {
         let new = OpenedIndex::new(index);
         let opened = (new.index.clone(), new.searcher.clone());
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        // Threads that exist only in the other process may hold its locks.
+        // Threads of the parent process may hold the locks.
         std::mem::forget(std::mem::replace(&mut *open, new));
         Ok(opened)
     }

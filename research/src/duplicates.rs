@@ -46,7 +46,7 @@ struct Duplicate {
     edits: u32,
 }
 
-/// Per cent of words to edit, from which each duplicate draws.
+/// Per cent of words to edit. Every duplicate draws one of these values.
 const EDITS: [u32; 3] = [0, 1, 2];
 
 impl Duplicates {

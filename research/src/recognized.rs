@@ -38,7 +38,7 @@ pub struct Recognized {
     /// of sizes and times.
     #[arg(long, default_values_t = SETTINGS.map(str::to_owned))]
     setting: Vec<String>,
-    /// Only pages of this half: those of even or odd number.
+    /// Only pages of this half: even or odd numbers.
     #[arg(long, value_enum)]
     half: Option<Half>,
     /// Only every n-th page.
@@ -320,7 +320,7 @@ impl Recognized {
         for setting in settings {
             let (scheme, analyzer) =
                 (cento::scheme::parse(&setting.scheme)?, setting.analyzer.parse::<Analyzer>()?);
-            // The pages, their words, those in passages, passages.
+            // The pages, the words, the words in passages, the passages.
             let mut rows = [[0usize; 4]; RATES.len()];
             let started = cpu_seconds();
             for page in pages {

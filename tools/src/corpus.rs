@@ -262,8 +262,8 @@ pub struct Repeat {
     /// Cut the documents of the corpus at line ends into pieces of about this many bytes.
     #[arg(long, value_name = "BYTES")]
     pieces: Option<usize>,
-    /// Give each letter of a copy another one, each copy in a way of its own, in place of edits:
-    /// words and what copies have in common grow with the corpus as those of new text do.
+    /// Replace every letter of a copy, differently in every copy, instead of editing words. The
+    /// vocabulary and the shared text then grow with the corpus as in new text.
     #[arg(long)]
     letters: bool,
     /// Bytes of text to write.

@@ -17,7 +17,7 @@ use crate::measure::{Times, config, queries, snapshot};
 /// Measure the latency of searches against the size of the corpus and the number of segments.
 #[derive(Debug, Args)]
 pub struct Latency {
-    /// The corpus: a JSON lines file. Smaller ones are made of its first documents.
+    /// The corpus: a JSON lines file. Smaller corpora are made of the first documents.
     #[arg(long)]
     corpus: PathBuf,
     /// A directory for the indexes; those that are there are used again.

@@ -110,7 +110,7 @@ impl Memory {
         Ok(worst)
     }
 
-    /// Starts a service for each route, so that each route has its own peak.
+    /// Starts a service for every route, so that peaks are separate.
     fn serving(&self, name: &str, unit: &str) -> Result<usize> {
         let mut worst = 0;
         let memory = format!("{}MiB", self.memory);

@@ -222,7 +222,7 @@ impl Service {
                 } else {
                     let request = SearchRequest {
                         text: Some(text.clone()),
-                        // The options equal those of the library's query above.
+                        // The options are the options of the library's query above.
                         options: SearchOptions::default().counts_only(true),
                         ..SearchRequest::default()
                     };

@@ -29,7 +29,7 @@ impl Reply {
         serde_json::from_str(&self.body).unwrap_or_else(|e| panic!("{e}: {self:?}"))
     }
 
-    /// The code of the error that it is.
+    /// The code of the error in the answer.
     #[track_caller]
     pub fn code(&self) -> String {
         self.json()["error"]["code"].as_str().unwrap().to_owned()

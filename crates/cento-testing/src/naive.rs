@@ -1,5 +1,5 @@
-//! A second reader of `.sig` files, made from segments-format.md alone: slow, simple, and without
-//! a line of the real one. Damaged files are not its business: of those it panics.
+//! A second reader of `.sig` files, made from segments-format.md alone: slow, simple, and without a
+//! line of the real one. Damaged files cause a panic.
 
 /// Tokens, distinct fingerprints, keys with positions.
 pub type NaiveDocument = (u32, u32, Vec<(u64, u32)>);

@@ -1,6 +1,6 @@
 //! A directory that loses unsynced data and fails on request.
 //!
-//! It keeps two states apart: the one that a running process sees, and the one that survives a
+//! It keeps two states apart: the state that a running process sees, and the state that survives a
 //! power cut. After a power cut, any subset of the unsynced writes to a file is there, and its size
 //! is that after any of them; each change of a name since the last sync of the directory has
 //! happened or not, independently.
@@ -57,7 +57,7 @@ struct State {
     /// Operations since the fault was injected, of the kind that it counts.
     counted: usize,
     has_failed: bool,
-    /// Syncs say that they succeeded and do nothing.
+    /// Syncs report success and do nothing.
     ignores_syncs: bool,
     locked: HashMap<PathBuf, Arc<()>>,
     /// Files that were deleted while the durable list of segments named them.

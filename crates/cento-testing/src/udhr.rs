@@ -153,7 +153,7 @@ pub struct Found {
     pub others: usize,
     /// The bytes that were copied, of the query and of the text, of all queries.
     copied: usize,
-    /// Those of them that are in passages.
+    /// The copied bytes in passages.
     covered: usize,
     /// The other bytes that are in passages.
     beside: usize,
@@ -289,7 +289,7 @@ impl Found {
     }
 }
 
-/// A text of a few words as it is searched for.
+/// How the query differs from a text of a few words in the index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Change {
     /// The query is an unchanged copy.

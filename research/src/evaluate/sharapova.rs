@@ -192,7 +192,7 @@ fn inflect(sentence: &str, rng: &mut Rng) -> String {
     inflected.collect::<Vec<_>>().join(" ")
 }
 
-/// Of the fingerprints in reused text, the share that its sources have too.
+/// The share of the fingerprints in reused text that the sources also have.
 fn shared(searcher: &Searcher, test: &Test, indexed: &[&Document]) -> Result<f64> {
     let config = searcher.snapshot().config();
     let mut known: HashSet<u64> = HashSet::new();

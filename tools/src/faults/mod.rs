@@ -102,7 +102,7 @@ struct Tally {
 }
 
 impl Tally {
-    /// Counts a judged state among those of its kind.
+    /// Counts a judged state by kind.
     fn count(&mut self, way: u64) {
         match way {
             0 => self.kills += 1,
