@@ -1,4 +1,4 @@
-//! Reuse in each document: its share, its sources and its places.
+//! The reuse in a document: shares, sources and places.
 
 use std::ops::Range;
 

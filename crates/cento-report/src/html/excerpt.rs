@@ -64,7 +64,7 @@ impl ExcerptSide<'_> {
     }
 }
 
-/// Marked places, and the element that marks them.
+/// Marked ranges, and the HTML element of the marks.
 type Marks<'a> = (&'a [Range<usize>], &'a str);
 
 /// Returns the bytes of a place.
