@@ -355,7 +355,6 @@ impl Inputs<'_> {
     }
 }
 
-/// No options.
 #[derive(Debug, Args)]
 struct NoArgs {}
 
