@@ -21,7 +21,7 @@ use crate::{Error, Refusal, Result};
 pub(crate) struct SpecGrammar<F: 'static> {
     /// The noun for a specification, as in "no such {noun}".
     pub noun: &'static str,
-    /// The families, including families that this build lacks.
+    /// All families, including families that this build lacks.
     pub families: &'static [&'static F],
 }
 

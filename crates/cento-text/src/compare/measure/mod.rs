@@ -61,6 +61,10 @@ use family::{MeasuredTexts, Similarity};
 /// ```
 ///
 /// Serializes as its specification, without the collection and the limit of steps.
+#[doc(alias = "Jaccard")]
+#[doc(alias = "containment")]
+#[doc(alias = "Levenshtein")]
+#[doc(alias = "cosine")]
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Measure {
@@ -103,16 +107,6 @@ static FAMILIES: [&Family; 14] = [
 static GRAMMAR: SpecGrammar<Family> = SpecGrammar { noun: "measure", families: &FAMILIES };
 
 /// Returns all families of measures, including families that this build lacks.
-///
-/// ```
-/// let families = cento_text::compare::measure::families();
-/// let has = |name| families.iter().any(|family| family.name == name);
-/// assert!(has("resemblance") && has("containment") && has("cosine"));
-/// ```
-#[doc(alias = "Jaccard")]
-#[doc(alias = "containment")]
-#[doc(alias = "Levenshtein")]
-#[doc(alias = "cosine")]
 #[must_use]
 pub fn families() -> &'static [&'static Family] {
     &FAMILIES
