@@ -5,10 +5,10 @@
 
 use cento::{Comparison, Config, Result, compare};
 
-/// The first text.
+/// The text to compare with `B`.
 pub const A: &str = "The quick brown fox jumps over the lazy dog near the old mill, and nobody in \
                      the village sees it happen.";
-/// The second text.
+/// A text that shares a run of words with `A`.
 pub const B: &str = "Yesterday the quick brown fox jumps over the lazy dog near the old mill, or \
                      so the miller says.";
 

@@ -50,7 +50,7 @@ pub fn contaminated(dir: &Path) -> Result<Vec<(&'static str, Vec<String>)>> {
     QUESTIONS.into_iter().map(|(id, question)| Ok((id, hits(question)?))).collect()
 }
 
-/// Prints the questions.
+/// Prints the questions that occur in the corpus.
 pub fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
     let dir = tempfile::tempdir()?;
     for (question, documents) in contaminated(dir.path())? {

@@ -46,7 +46,7 @@ pub fn quotations(dir: &Path) -> Result<Vec<(String, String)>> {
     Ok(spans.map(|span| (span.best.id, span.text)).collect())
 }
 
-/// Prints the sources.
+/// Prints the sources of the text, best first.
 pub fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
     let dir = tempfile::tempdir()?;
     for (id, quotation) in quotations(dir.path())? {

@@ -7,8 +7,7 @@ use cento::text::code;
 
 use super::{chosen, one_of, text};
 
-/// A program in a language that the first byte chooses among those of the build, with its names or
-/// without.
+/// A program. The first byte chooses a language of the build, with its names or without.
 pub fn code(data: &[u8]) {
     static ANALYZERS: LazyLock<Vec<String>> = LazyLock::new(|| {
         let specs = code::languages().flat_map(|language| {

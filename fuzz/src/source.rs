@@ -146,7 +146,7 @@ static FORMS: LazyLock<Vec<String>> = LazyLock::new(|| {
     names.chain(["a", "a.warc.gz"].map(str::to_owned)).collect()
 });
 
-/// The example of each format, by its name and under none.
+/// The examples of all formats, with and without their file names.
 pub fn examples() -> Vec<(String, Vec<u8>)> {
     let of_format = |format: &&FileFormat| {
         let named = |name: &str| [name.as_bytes(), b"\n", format.example].concat();

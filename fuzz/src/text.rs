@@ -96,7 +96,7 @@ pub fn tokens(data: &[u8]) {
     sign(&scheme, &tokens);
 }
 
-/// The letters of the languages that have a stemmer; those of Latin ones together.
+/// The letters of the languages with a stemmer. All Latin alphabets are one set.
 const LETTERS: [(&str, &str); 5] = [
     (
         "da de en es fi fr hu it nl no pt ro sv tr",

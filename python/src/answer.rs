@@ -32,9 +32,8 @@ impl SearchAnswer {
         self.shown.as_deref().unwrap_or(&self.answer)
     }
 
-    /// Returns the message to another process: the answer as JSON, in bytes and as it is shown. The
-    /// texts that a notebook shows stay behind, because they are those of an index that is open
-    /// here.
+    /// Returns the message to another process: the answer as JSON, in bytes and as displayed. The
+    /// texts that a notebook shows stay behind, because they belong to an index that is open here.
     fn sent(&self) -> PyResult<SentAnswer> {
         let shown = self.shown.as_deref().map(to_json).transpose()?;
         Ok((to_json(&self.answer)?, shown))

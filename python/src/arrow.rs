@@ -32,7 +32,8 @@ pub struct Columns {
     pub id: Option<String>,
     /// The text before the number of a row in its id, in place of a column.
     pub id_prefix: Option<String>,
-    /// The text before the number for rows of a table without a column `id`, if no column is named.
+    /// The text before the number for rows of a table without a column `id`, if the caller names no
+    /// column.
     pub numbered: &'static str,
     /// The column of the texts.
     pub text: String,
@@ -54,7 +55,7 @@ pub struct Rows {
 
 /// The tables that a value of Python gives.
 pub struct Tables {
-    /// The remaining tables.
+    /// Further tables, if the value was an iterable of tables.
     rest: Option<Py<PyIterator>>,
     reader: Option<Box<dyn RecordBatchReader + Send>>,
     /// Rows that are still to be given, and whether others of their batch have been.
@@ -177,7 +178,7 @@ fn not_arrow(value: &Bound<'_, PyAny>) -> PyErr {
 }
 
 /// Makes the exception for a value that gives Arrow data, but no table, such as a column. An
-/// exception that is not an ordinary one, such as that of Ctrl-C, is passed on.
+/// exception beside the ordinary exceptions, such as the signal of Ctrl-C, is passed on.
 fn not_table(value: &Bound<'_, PyAny>, cause: PyErr) -> PyErr {
     let py = value.py();
     if !cause.is_instance_of::<pyo3::exceptions::PyException>(py) {
@@ -199,7 +200,6 @@ pub fn failed(error: ArrowError) -> Failure {
 }
 
 impl Rows {
-    /// Returns the rows.
     pub fn batch(&self) -> &RecordBatch {
         &self.batch
     }

@@ -94,7 +94,7 @@ pub fn sign_with(
 type PresetRow =
     (&'static str, &'static str, &'static str, &'static str, Option<&'static str>, Option<f64>);
 
-/// Returns what each preset sets.
+/// Returns the settings of the presets.
 #[pyfunction]
 pub fn presets() -> Vec<PresetRow> {
     let row = |preset: &Preset| {

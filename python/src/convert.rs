@@ -186,7 +186,7 @@ pub fn dict_of<'py>(py: Python<'py>, meta: &Map<String, Value>) -> PyResult<Boun
     Ok(dict)
 }
 
-/// Converts a value as `json.loads` does; its depth is that of a meta object at most.
+/// Converts a value as `json.loads` does, down to the maximum depth of a meta object.
 fn value_of<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>> {
     Ok(match value {
         Value::Null => py.None().into_bound(py),
@@ -287,7 +287,7 @@ pub fn document_of(
     made(number, (id, content, meta), numbering)
 }
 
-/// Makes a document of its id, its content and its meta object.
+/// Makes a document from id, content and meta object.
 fn made(
     number: u64,
     (id, content, meta): (Bound<'_, PyAny>, ItemContent<'_>, Map<String, Value>),

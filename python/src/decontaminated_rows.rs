@@ -218,8 +218,8 @@ fn members(skips: bool) -> Fields {
     members.into()
 }
 
-/// Makes the column of verdicts: whether questions occur, the one with the greatest share, and how
-/// many they are.
+/// Makes the column of verdicts: whether questions occur, the question with the greatest share, and
+/// how many they are.
 fn annotation(questions: &Questions, verdicts: &[RowVerdict], skips: bool) -> ArrayRef {
     let kind = |of: &RowVerdict| match (&of.refusal, of.findings.is_empty()) {
         (Some(_), _) => "failed",

@@ -2,16 +2,16 @@
 
 use cento::{Document, Error, Result};
 
-/// Bytes of text at which a batch is handed over, about.
+/// Approximate bytes of text of a batch.
 pub const BATCH_BYTES: usize = 256 << 10;
 
-/// Documents at which a batch is handed over.
+/// The number of documents of a batch.
 pub const BATCH_DOCUMENTS: usize = 512;
 
 /// An item or a row that is not a document.
 #[derive(Debug, Clone)]
 pub struct Refusal {
-    /// Its number, from 0.
+    /// The number of the item or row, from 0.
     pub number: u64,
     /// The reason, as a clause.
     pub reason: String,
@@ -35,7 +35,7 @@ impl Refusal {
 pub struct Entry {
     /// The number of the item or row, from 0.
     pub number: u64,
-    /// The document.
+    /// The document, or the reason for refusing the item.
     pub document: std::result::Result<Document, Refusal>,
     /// Whether its id is its number, which the caller did not choose.
     pub is_numbered: bool,

@@ -1,7 +1,7 @@
 //! Selects the fields of items and the columns of rows that become their meta objects.
 //!
 //! By default, that is every field without another purpose, as in the command: filters, groups and
-//! preferences need them. A field that a meta object cannot hold is left out and named.
+//! preferences need them. A field that a meta object cannot hold is left out and reported.
 
 use std::collections::BTreeSet;
 use std::ffi::CString;
@@ -142,7 +142,7 @@ impl FieldUse {
         warn(py, &format!("not kept: {} ({reason})", quoted(&names)))
     }
 
-    /// Warns of named fields that none of these items has.
+    /// Warns of requested fields that are missing in every item.
     pub fn warn_of_missing(&self, py: Python<'_>, meta: &MetaFields) -> PyResult<()> {
         let MetaFields::Named(named) = meta else { return Ok(()) };
         let met = take(&self.met);

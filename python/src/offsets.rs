@@ -7,7 +7,7 @@ use cento_report::PartedText;
 pub struct CodePoints<'a> {
     text: &'a str,
     is_ascii: bool,
-    /// The last requested byte and its code point, from which counting continues.
+    /// The last requested byte and its code point. Counting continues there.
     last: (usize, usize),
 }
 
@@ -36,7 +36,7 @@ impl<'a> CodePoints<'a> {
     }
 }
 
-/// Counts passages in code points of both texts; those of tokens stay.
+/// Counts passages in code points of both texts. Ranges of tokens stay unchanged.
 pub fn convert(passages: &mut [Passage], a: &str, b: &str) {
     let (mut in_a, mut in_b) = (CodePoints::new(a), CodePoints::new(b));
     for passage in passages.iter_mut().filter(|passage| passage.unit == Unit::Bytes) {

@@ -20,7 +20,7 @@ pub struct KeyFile {
 }
 
 impl KeyFile {
-    /// Reads a key.
+    /// Reads and checks the key in a file.
     pub fn read(path: PathBuf) -> cento::Result<KeyFile> {
         Ok(KeyFile { key: Key::read(&path)?, path })
     }
@@ -77,7 +77,7 @@ impl OpenIndex {
         let new = OpenedIndex::new(index);
         let opened = (new.index.clone(), new.searcher.clone());
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        // Threads that exist only in the other process may hold its locks.
+        // Threads of the parent process may hold the locks.
         std::mem::forget(std::mem::replace(&mut *open, new));
         Ok(opened)
     }

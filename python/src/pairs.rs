@@ -102,7 +102,7 @@ pub fn start(
     Ok(Pairs { stop, found, warning })
 }
 
-/// Records that documents lack the field that decides.
+/// Records that documents lack the grouping field.
 fn note(warning: &Mutex<Option<String>>, summary: JoinSummary, options: &PairOptions) {
     let (field, pairs) = match (&options.within, &options.group_by) {
         (Some(field), _) => (field, "they are in no pair"),

@@ -34,7 +34,7 @@ impl<'py> Options<'_, 'py> {
         }
     }
 
-    /// Returns whether items that are not documents or texts are left out and named, by `on_error`.
+    /// Returns whether `on_error` skips and reports items that are no documents or texts.
     pub fn skips(&self) -> PyResult<bool> {
         let given: Option<String> = self.value("on_error")?;
         match given.as_deref() {
@@ -47,7 +47,7 @@ impl<'py> Options<'_, 'py> {
         }
     }
 
-    /// Returns a query without its subject: all keywords are its options.
+    /// Returns a query without a subject. The keywords are the options.
     pub fn query(&self) -> PyResult<Query> {
         let SearchOptionSet { thresholds, options } = self.read(&[])?;
         let mut query = Query::text("");

@@ -26,7 +26,7 @@ use cento::Stop;
 /// Scheme, analyzer, digest of the frequency table, tokens, and fingerprints with their positions.
 pub type SignatureTuple = (String, String, Option<String>, Option<String>, u32, Vec<(u64, u32)>);
 
-/// A text, parts of a text, an id and a signature, of which exactly one is given.
+/// A text, parts of a text, an id and a signature. Exactly one is present.
 type Given<'a, 'py> = (
     Option<&'a Bound<'py, PyAny>>,
     Option<&'a Bound<'py, PyAny>>,

@@ -188,7 +188,7 @@ impl<T> Turns<T> {
 pub struct RefusedRows(pub u64, pub Vec<Refusal>);
 
 impl RefusedRows {
-    /// Counts a row.
+    /// Counts a refused row, and keeps the first few reasons.
     pub fn add(&mut self, refusal: &Refusal) {
         self.0 += 1;
         if self.1.len() < REFUSALS_MAX {

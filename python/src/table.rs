@@ -72,7 +72,7 @@ impl Table {
     }
 }
 
-/// Makes a table again that another process sent.
+/// Restores a table from a second process.
 #[pyfunction]
 pub fn table_of(rows: PyRecordBatchReader) -> PyResult<Table> {
     let reader = rows.into_reader()?;

@@ -1,4 +1,4 @@
-//! The writer of an index, of which there is only one at a time.
+//! The writer of an index. An index has one writer at a time.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -209,7 +209,7 @@ impl Writer {
     }
 }
 
-/// Returns whether this is a signal, such as that of Ctrl-C, rather than a bad document.
+/// Returns whether this is a signal, such as Ctrl-C, rather than a bad document.
 pub fn ends_at_once(py: Python<'_>, error: &PyErr) -> bool {
     !error.is_instance_of::<pyo3::exceptions::PyException>(py)
 }

@@ -24,7 +24,7 @@ use crate::Result;
 use rules::{BOUNDS, RULES, Rule};
 use sets::{SETS, Set};
 
-/// Measure what each rule of an alignment is worth, by removing it.
+/// Measure the effect of every rule of an alignment, by removing the rule.
 #[derive(Debug, Args)]
 pub struct Ablation {
     /// The directory with the corpora.
@@ -77,7 +77,7 @@ impl Ablation {
         self.set.is_empty() || self.set.iter().any(|name| name == set)
     }
 
-    /// Measures all sets without each of these rules in turn.
+    /// Measures the sets without one of these rules at a time.
     fn measure(&self, program: &Path, without: &[String]) -> Result<Vec<Vec<f64>>> {
         let next = AtomicUsize::new(0);
         let figures = Mutex::new(vec![Vec::new(); without.len()]);

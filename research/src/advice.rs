@@ -1,8 +1,8 @@
 //! Advice against truth: each preset beside the best setting of a grid, on data of its kind.
 //!
-//! The engine is that of `cento method tune`: one half of the queries chooses the best setting of
-//! the grid and the thresholds, the other half, with other documents, gives every figure. A preset
-//! with a threshold of its own is judged with it, and once more with a chosen one.
+//! The engine is the engine of `cento method tune`: one half of the queries chooses the best
+//! setting of the grid and the thresholds, the other half, with other documents, gives every
+//! figure. A preset with a threshold of its own is judged with it, and once more with a chosen one.
 
 use std::path::{Path, PathBuf};
 
@@ -299,7 +299,7 @@ fn print(preset: Preset, data: &str, report: &TuneReport) {
 fn line(preset: Preset, report: &TuneReport) -> Result<String> {
     let chosen = report.settings.iter().filter(|setting| setting.setting.threshold.is_none());
     let best = |of: fn(&SettingReport) -> f64| {
-        // Of equals the one with fewest fingerprints.
+        // If settings are equal, the fewest fingerprints decide.
         chosen.clone().min_by(|a, b| {
             of(b).total_cmp(&of(a)).then_with(|| a.fingerprints.cmp(&b.fingerprints))
         })

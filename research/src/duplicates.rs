@@ -25,13 +25,13 @@ pub struct Duplicates {
     /// The truth: a JSON line for every duplicate.
     #[arg(long)]
     truth: PathBuf,
-    /// Bytes of text.
+    /// Bytes of text to write.
     #[arg(long, default_value = "1000000000")]
     bytes: usize,
     /// Duplicates, in hundredths of the documents.
     #[arg(long, default_value = "30")]
     share: u32,
-    /// The seed.
+    /// Seed of the random choices.
     #[arg(long, default_value = "1")]
     seed: u64,
 }
@@ -46,7 +46,7 @@ struct Duplicate {
     edits: u32,
 }
 
-/// Per cent of words to edit, from which each duplicate draws.
+/// Per cent of words to edit. Every duplicate draws one of these values.
 const EDITS: [u32; 3] = [0, 1, 2];
 
 impl Duplicates {
@@ -91,16 +91,16 @@ impl Duplicates {
 /// Measure what `cento dedup` drops of a stream with known duplicates, also when it is interrupted.
 #[derive(Debug, Args)]
 pub struct Dedup {
-    /// The stream.
+    /// The stream that `duplicates` wrote.
     #[arg(long)]
     corpus: PathBuf,
-    /// The truth.
+    /// The truth that `duplicates` wrote.
     #[arg(long)]
     truth: PathBuf,
     /// A new directory for the output.
     #[arg(long)]
     work: PathBuf,
-    /// The cento command.
+    /// Path of the cento program to test.
     #[arg(long, value_name = "PATH", default_value = "target/release/cento")]
     cento: PathBuf,
     /// The least resemblance of duplicates.

@@ -29,7 +29,7 @@ pub struct Estimate {
     /// line of headings. Without one, pairs of the corpus that share runs of five words are.
     #[arg(long)]
     truth: Vec<PathBuf>,
-    /// The schemes.
+    /// The schemes whose estimates are measured.
     #[arg(
         long = "scheme",
         value_name = "SPEC",

@@ -24,7 +24,7 @@ pub struct Evidence {
     /// The number of queries
     #[arg(long, default_value_t = 50)]
     queries: usize,
-    /// The largest archive
+    /// The maximum number of texts in an archive.
     #[arg(long, default_value_t = 1000)]
     archive: usize,
     /// Texts of the sample that the law is fitted to

@@ -31,13 +31,13 @@ pub struct Exact {
     /// The number of documents a commit, so that there are several segments.
     #[arg(long, default_value = "700")]
     commit_every: usize,
-    /// Containments.
+    /// The minimum containments to search for.
     #[arg(long, value_delimiter = ',', default_value = "0.1,0.3,0.5,0.8")]
     thresholds: Vec<f64>,
     /// Limits of document frequency whose cost is measured.
     #[arg(long, value_delimiter = ',', default_value = "default,100,300,1000,3000,10000")]
     max_df: Vec<MaxDf>,
-    /// The seed.
+    /// Seed of the random choices.
     #[arg(long, default_value = "1")]
     seed: u64,
 }

@@ -27,7 +27,7 @@ pub struct Notices {
     /// The number of documents.
     #[arg(long, default_value = "20000")]
     documents: usize,
-    /// The seed.
+    /// Seed of the random choices.
     #[arg(long, default_value = "1")]
     seed: u64,
 }

@@ -146,7 +146,6 @@ fn covered(one: &Region, others: &[Region]) -> f64 {
     (union_len(this) + union_len(source)) as f64 / one.len() as f64
 }
 
-/// Sums over pairs.
 #[derive(Debug, Default, Clone)]
 struct Sums {
     pairs: usize,

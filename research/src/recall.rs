@@ -21,7 +21,7 @@ pub struct Recall {
     /// The index of the corpus.
     #[arg(long)]
     index: String,
-    /// The corpus.
+    /// The corpus that the queries were planted in.
     #[arg(long)]
     corpus: PathBuf,
     /// The queries, as `plant` wrote them.
@@ -33,7 +33,7 @@ pub struct Recall {
     /// The minimum number of fingerprints that a hit has in common with a passage.
     #[arg(long, default_value = "1")]
     passage_overlap: u32,
-    /// Hits asked for.
+    /// The maximum number of hits of a search.
     #[arg(long, default_value = "10")]
     limit: usize,
 }

@@ -38,7 +38,7 @@ pub struct Recognized {
     /// of sizes and times.
     #[arg(long, default_values_t = SETTINGS.map(str::to_owned))]
     setting: Vec<String>,
-    /// Only pages of this half: those of even or odd number.
+    /// Only pages of this half: even or odd numbers.
     #[arg(long, value_enum)]
     half: Option<Half>,
     /// Only every n-th page.
@@ -47,7 +47,7 @@ pub struct Recognized {
     /// Other documents, which are added to the indexes of queries: a JSON lines file.
     #[arg(long)]
     among: Option<PathBuf>,
-    /// Only these tables.
+    /// Only make these tables. Can be repeated.
     #[arg(long, value_enum)]
     table: Vec<Table>,
 }
@@ -126,7 +126,6 @@ impl FromStr for Setting {
 /// The least rates of wrong words of the rows.
 const RATES: [f64; 6] = [0.0, 0.1, 0.3, 0.5, 0.7, 0.9];
 
-/// Thresholds of resemblance.
 const THRESHOLDS: [f64; 11] = [0.02, 0.03, 0.04, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.5, 0.8];
 
 impl Recognized {
@@ -321,7 +320,7 @@ impl Recognized {
         for setting in settings {
             let (scheme, analyzer) =
                 (cento::scheme::parse(&setting.scheme)?, setting.analyzer.parse::<Analyzer>()?);
-            // The pages, their words, those in passages, passages.
+            // The pages, the words, the words in passages, the passages.
             let mut rows = [[0usize; 4]; RATES.len()];
             let started = cpu_seconds();
             for page in pages {

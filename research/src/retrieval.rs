@@ -27,10 +27,10 @@ pub struct Retrieval {
     /// A new directory for indexes.
     #[arg(long)]
     work: PathBuf,
-    /// A scheme; `reuse` is the one for rewritten text. Can be repeated.
+    /// A scheme. `reuse` is the scheme for rewritten text. Can be repeated.
     #[arg(long, default_values_t = ["winnow(k=5,w=10)".to_owned(), "winnow(k=3,w=10)".to_owned(), "reuse".to_owned()])]
     scheme: Vec<String>,
-    /// The analyzer.
+    /// The analyzer of all the schemes.
     #[arg(long, default_value = "words")]
     analyzer: String,
     /// The candidates whose passages are looked for.

@@ -21,13 +21,13 @@ use crate::measure::{Times, index};
 #[derive(Debug, Args)]
 pub struct Sentences {
     /// Pairs of sentences: JSON lines with `id`, `text`, `rewritten` and `meta.same`, which tells
-    /// whether a person wrote the one from the other.
+    /// whether a person rewrote the first sentence as the second.
     #[arg(long)]
     corpus: PathBuf,
     /// A new directory for indexes.
     #[arg(long)]
     work: PathBuf,
-    /// A scheme; `reuse` is the one for rewritten text. Can be repeated.
+    /// A scheme. `reuse` is the scheme for rewritten text. Can be repeated.
     #[arg(long, default_values_t = ["winnow(k=5,w=10)", "reuse", "kgram(k=1)"].map(String::from))]
     scheme: Vec<String>,
     /// The analyzer, but for `reuse`, which has its own.

@@ -69,6 +69,9 @@ const PARAMS: [&str; 13] = [
 /// assert!(Config::new("winow(k=5)", "words", true).unwrap_err().to_string().contains("winnow"));
 /// # Ok::<(), cento::Error>(())
 /// ```
+#[doc(alias = "shingle")]
+#[doc(alias = "MinHash")]
+#[doc(alias = "winnowing")]
 #[derive(Debug, Clone)]
 pub struct Config {
     /// Makes a signature from tokens.
@@ -161,6 +164,15 @@ impl Config {
     }
 
     /// Sets the limit of document frequency.
+    ///
+    /// ```
+    /// use cento::{Config, MaxDf};
+    ///
+    /// // Ignore fingerprints that more than 1 % of the documents have.
+    /// let config = Config::new("winnow(k=5,w=10)", "words", true)?.with_max_df("0.01".parse()?);
+    /// assert_eq!(config.max_df, MaxDf::Share(0.01));
+    /// # Ok::<(), cento::Error>(())
+    /// ```
     #[must_use]
     pub fn with_max_df(self, max_df: MaxDf) -> Config {
         Config { max_df, ..self }
@@ -203,6 +215,16 @@ impl Config {
     ///
     /// The index is smaller and merges faster. Estimates of similarity, joins, and searches for
     /// stored documents are slower.
+    ///
+    /// ```
+    /// use cento::Config;
+    ///
+    /// // You need the texts then, because signatures are computed from them.
+    /// let config = |store_text| Config::new("winnow(k=5,w=10)", "words", store_text);
+    /// assert!(config(true)?.without_signatures().is_ok());
+    /// assert!(config(false)?.without_signatures().is_err());
+    /// # Ok::<(), cento::Error>(())
+    /// ```
     ///
     /// # Errors
     /// When texts are not stored either.
@@ -269,6 +291,16 @@ impl Config {
 
     /// Makes fingerprints depend on this key.
     ///
+    /// ```
+    /// use cento::{Config, Key};
+    ///
+    /// let key = Key::new(*b"sixteen random b");
+    /// let config = Config::new("winnow(k=5,w=10)", "words", false)?.with_key(&key)?;
+    /// // An index stores the check value, never the key.
+    /// assert_eq!(config.key(), Some(key.check_value()));
+    /// # Ok::<(), cento::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// When the scheme recognizes words by their hashes, or reads a frequency table.
     pub fn with_key(self, key: &Key) -> Result<Config> {
@@ -322,6 +354,13 @@ impl Config {
     }
 
     /// Signs a text. Returns its number of tokens and its signature.
+    ///
+    /// ```
+    /// let config = cento::Config::new("kgram(k=2)", "words", true)?;
+    /// let (tokens, signature) = config.sign("one two three")?;
+    /// assert_eq!((tokens, signature.len()), (3, 2));
+    /// # Ok::<(), cento::Error>(())
+    /// ```
     ///
     /// # Errors
     /// When the text is too large to be analyzed.

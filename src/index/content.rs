@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::hash::Digest;
 use crate::reason::{Reason, Refusal};
 
-/// The stored content of a document, as far as it is compared.
+/// The compared part of the stored content of a document.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Content {
     /// The digest of text, parts and meta object together.

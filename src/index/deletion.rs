@@ -115,7 +115,7 @@ impl Deletions {
         self.bytes
     }
 
-    /// Abandons the deletions, so that segments skip them.
+    /// Abandons the deletions. Segments then skip the deletions.
     pub fn abandon(&self) {
         self.period.is_abandoned.store(true, Ordering::Relaxed);
     }
@@ -127,7 +127,7 @@ impl Deletions {
     }
 }
 
-/// Ids of documents, each prefixed with its length.
+/// Ids of documents, prefixed with the lengths.
 #[derive(Default)]
 struct DeletedIds(Mutex<Vec<Vec<u8>>>);
 

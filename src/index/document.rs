@@ -1,4 +1,4 @@
-//! The documents of an index, as they are added.
+//! Documents to add to an index.
 
 use std::path::Path;
 
@@ -160,6 +160,16 @@ impl Document {
     }
 
     /// Sets the metadata: an object that filters can query.
+    ///
+    /// ```
+    /// use cento::Document;
+    ///
+    /// let meta = serde_json::json!({"lang": "de", "year": 1911});
+    /// let meta = meta.as_object().unwrap().clone();
+    /// let document = Document::new("a.txt", "Es war einmal").with_meta(meta);
+    /// assert_eq!(document.meta["year"], 1911);
+    /// # Ok::<(), cento::Error>(())
+    /// ```
     #[must_use]
     pub fn with_meta(self, meta: Map<String, Value>) -> Document {
         Document { meta, ..self }
@@ -178,6 +188,14 @@ impl Document {
     }
 
     /// Returns why an index cannot hold the document, as a clause, or `None` if an index can.
+    ///
+    /// ```
+    /// use cento::Document;
+    ///
+    /// assert_eq!(Document::new("a.txt", "some text").problem(), None);
+    /// assert!(Document::new("", "a text without an id").problem().is_some());
+    /// # Ok::<(), cento::Error>(())
+    /// ```
     pub fn problem(&self) -> Option<String> {
         let text = || no_text_in(&self.text).map(|why| format!("its text is binary data: {why}"));
         let parts = || parts_problem(&self.parts, &self.text);

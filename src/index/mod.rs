@@ -135,6 +135,8 @@ const BLOCKS_KEPT_BYTES: usize = 16 << 20;
 /// assert_eq!(answer.hits[0].id, "whale");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+#[doc(alias = "inverted index")]
+#[doc(alias = "database")]
 #[derive(Clone)]
 pub struct Index {
     inner: Arc<Inner>,
@@ -166,6 +168,19 @@ struct Inner {
 
 impl Index {
     /// Returns whether the directory `path` contains an index.
+    ///
+    /// ```
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// use cento::{Config, Index, Preset};
+    ///
+    /// let path = dir.path().join("essays.idx");
+    /// assert!(!Index::exists(&path));
+    /// Index::create(&path, Config::preset(Preset::Essays, true)?)?;
+    /// assert!(Index::exists(&path));
+    /// // An index is never overwritten.
+    /// assert!(Index::create(&path, Config::preset(Preset::Essays, true)?).is_err());
+    /// # Ok::<(), cento::Error>(())
+    /// ```
     pub fn exists(path: impl AsRef<Path>) -> bool {
         path.as_ref().join("meta.json").exists()
     }
@@ -243,6 +258,16 @@ impl Index {
     /// from disk without read-ahead. On a cold index, a search is three times as fast as after
     /// [`open`](Self::open). Adding, compacting and checking read whole files, and become much
     /// slower.
+    ///
+    /// ```
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # let path = dir.path().join("essays.idx");
+    /// # cento::Index::create(&path, cento::Config::preset(cento::Preset::Essays, true)?)?;
+    /// let index = cento::Index::open_for_search(&path)?;
+    /// assert_eq!(index.snapshot()?.documents(), 0);
+    /// assert_eq!(index.config().scheme.to_string(), "winnow(k=5,w=10)");
+    /// # Ok::<(), cento::Error>(())
+    /// ```
     ///
     /// # Errors
     /// The errors of [`open`](Self::open).

@@ -190,6 +190,25 @@ impl Snapshot {
     /// Two indexes may contain the same id, and [`name_of`](Self::name_of) tells the documents
     /// apart. A single snapshot is returned unchanged.
     ///
+    /// ```
+    /// # use cento::{Config, Document, Index, WriterOptions};
+    /// # let index = Index::in_memory(Config::new("winnow(k=5,w=10)", "words", true)?)?;
+    /// # let mut writer = index.writer(WriterOptions::default())?;
+    /// # let poem = "A lighthouse was a fire behind a window and half of the light went up";
+    /// # writer.add(Document::new("poem", poem))?;
+    /// # writer.add(Document::new("copy", format!("{poem} the chimney")))?;
+    /// # writer.commit()?;
+    /// use cento::{Query, Searcher, Snapshot};
+    ///
+    /// let named = ["2025", "2026"].map(|name| (name.to_owned(), index.snapshot().unwrap()));
+    /// let both = Snapshot::union(named.into())?;
+    /// let hits = Searcher::new(both).search(&Query::text(poem))?.hits;
+    /// // A hit says which index has the document.
+    /// assert_eq!(hits.len(), 4);
+    /// assert!(hits.iter().any(|hit| hit.index.as_deref() == Some("2025")));
+    /// # Ok::<(), cento::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// When `named` is empty, when an index is listed twice, when an index has another scheme,
     /// analyzer, frequency table or schema than the first, and when only some indexes store texts

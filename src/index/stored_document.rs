@@ -33,6 +33,20 @@ pub(super) struct StoredFields {
 impl Snapshot {
     /// Reads a document, and verifies its digests.
     ///
+    /// ```
+    /// # use cento::{Config, Document, Index, WriterOptions};
+    /// # let index = Index::in_memory(Config::new("winnow(k=5,w=10)", "words", true)?)?;
+    /// # let mut writer = index.writer(WriterOptions::default())?;
+    /// # let poem = "A lighthouse was a fire behind a window and half of the light went up";
+    /// # writer.add(Document::new("poem", poem))?;
+    /// # writer.add(Document::new("copy", format!("{poem} the chimney")))?;
+    /// # writer.commit()?;
+    /// let snapshot = index.snapshot()?;
+    /// let stored = snapshot.document(snapshot.find("poem")?.unwrap())?;
+    /// assert_eq!((stored.id.as_str(), stored.text.as_deref()), ("poem", Some(poem)));
+    /// # Ok::<(), cento::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// When the document cannot be read, or differs from the document that was added.
     pub fn document(&self, address: DocAddress) -> Result<StoredDocument> {

@@ -64,7 +64,7 @@ impl BestByWeight {
     }
 
     /// Returns whether a document may be among the best if it shares fingerprints that weigh at
-    /// most `each` individually and at most `all` together.
+    /// most `each` individually and at most `all` in total.
     pub fn may_be_brought_up(&self, each: u64, all: u64) -> bool {
         // n fingerprints weigh at most n times `each`, and at most `all`, and the document has a
         // size of at least n, so the squared score is at most `each` times `all`.

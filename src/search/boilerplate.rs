@@ -79,7 +79,7 @@ pub struct Boilerplate {
     keys: HashSet<u64, BuildKeyHasher>,
     /// Whether some keys were added without their texts.
     has_keys_alone: bool,
-    /// The runs of tokens of the texts as they are signed. For programs, runs as they are written.
+    /// The runs of tokens of the texts, as signed. For programs, runs as written.
     runs: Runs,
     /// The analyzer of passages and the runs of its tokens, if it is not the index's analyzer.
     of_passages: Option<(Analyzer, Runs)>,
@@ -231,8 +231,8 @@ impl Boilerplate {
         self.keys.contains(&key)
     }
 
-    /// Returns whether the texts have the run with this hash: a run of tokens as they are signed,
-    /// or of words and signs in programs with stored texts.
+    /// Returns whether the texts have the run with this hash: a run of tokens as signed, or of
+    /// words and signs in programs with stored texts.
     #[must_use]
     pub fn has_run(&self, hash: u64) -> bool {
         self.runs.has(hash)

@@ -8,10 +8,10 @@
 //!
 //! 1. `pipeline`: [`Searcher::search`] calls the stages one after another and makes the answer.
 //! 2. `query_signature`: signs the text, or reads the signature of the stored document.
-//! 3. `retrieve`: `candidates` looks up the fingerprints in every segment, excludes the ones with a
-//!    high document frequency, and counts. By weight, `best_by_weight` keeps the documents that may
-//!    be among the best. Within a budget the best are counted again. `pruning` determines how many
-//!    of the best may be kept already.
+//! 3. `retrieve`: `candidates` looks up the fingerprints in every segment, excludes fingerprints
+//!    with a high document frequency, and counts. By weight, `best_by_weight` keeps the documents
+//!    that may be among the best. Within a budget the best are counted again. `pruning` determines
+//!    how many of the best may be kept already.
 //! 4. `meeting`: applies the thresholds to counts (`score`), then to texts (`similar`).
 //! 5. By goal: `hits` takes the best, `trace` the documents that the parts of the query come from,
 //!    and `best_passage` the single passage most like the query.

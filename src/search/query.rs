@@ -31,6 +31,8 @@ use crate::text::Analyzer;
 /// let rewritten = Query::id("essay.txt").rank(Rank::Weight).passages(true);
 /// assert_eq!(rewritten.options.passages, true);
 /// ```
+#[doc(alias = "plagiarism")]
+#[doc(alias = "near-duplicate")]
 #[derive(Debug, Clone, Setters)]
 #[non_exhaustive]
 #[setters(into)]
@@ -110,6 +112,23 @@ option_methods! {
 }
 
 /// The subject of a search.
+///
+/// ```
+/// # use cento::{Config, Document, Index, WriterOptions};
+/// # let index = Index::in_memory(Config::new("winnow(k=5,w=10)", "words", true)?)?;
+/// # let mut writer = index.writer(WriterOptions::default())?;
+/// # let poem = "A lighthouse was a fire behind a window and half of the light went up";
+/// # writer.add(Document::new("poem", poem))?;
+/// # writer.add(Document::new("copy", format!("{poem} the chimney")))?;
+/// # writer.commit()?;
+/// use cento::{Query, Searcher, Subject};
+///
+/// // Send only a signature, so that the searcher never sees the text.
+/// let (tokens, fingerprints) = index.config().sign(poem)?;
+/// let query = Query::new(Subject::Signature { tokens, fingerprints });
+/// assert_eq!(Searcher::new(index.snapshot()?).search(&query)?.hits.len(), 2);
+/// # Ok::<(), cento::Error>(())
+/// ```
 #[derive(Debug, Clone)]
 pub enum Subject {
     /// A text, to be analyzed and signed like the documents of the index.
@@ -207,6 +226,22 @@ impl Query {
     }
 
     /// Restricts hits to documents that match this query on meta object, id or time of addition.
+    ///
+    /// ```
+    /// # use cento::{Config, Document, Index, WriterOptions};
+    /// # let index = Index::in_memory(Config::new("winnow(k=5,w=10)", "words", true)?)?;
+    /// # let mut writer = index.writer(WriterOptions::default())?;
+    /// # let poem = "A lighthouse was a fire behind a window and half of the light went up";
+    /// # writer.add(Document::new("poem", poem))?;
+    /// # writer.add(Document::new("copy", format!("{poem} the chimney")))?;
+    /// # writer.commit()?;
+    /// use cento::{Query, Searcher};
+    ///
+    /// let query = Query::text(poem).filter("id:c*");
+    /// let hits = Searcher::new(index.snapshot()?).search(&query)?.hits;
+    /// assert_eq!(hits.iter().map(|hit| hit.id.as_str()).collect::<Vec<_>>(), ["copy"]);
+    /// # Ok::<(), cento::Error>(())
+    /// ```
     #[must_use]
     pub fn filter(mut self, filter: impl Into<String>) -> Query {
         self.options.filter = Some(filter.into());
@@ -214,6 +249,23 @@ impl Query {
     }
 
     /// Also measures each hit on whole texts, with the measure of this specification.
+    ///
+    /// ```
+    /// # use cento::{Config, Document, Index, WriterOptions};
+    /// # let index = Index::in_memory(Config::new("winnow(k=5,w=10)", "words", true)?)?;
+    /// # let mut writer = index.writer(WriterOptions::default())?;
+    /// # let poem = "A lighthouse was a fire behind a window and half of the light went up";
+    /// # writer.add(Document::new("poem", poem))?;
+    /// # writer.add(Document::new("copy", format!("{poem} the chimney")))?;
+    /// # writer.commit()?;
+    /// use cento::{Query, Searcher};
+    ///
+    /// // `verify` measures every hit on the full texts.
+    /// let query = Query::text(poem).verify("containment(k=5)");
+    /// let hits = Searcher::new(index.snapshot()?).search(&query)?.hits;
+    /// assert_eq!(hits[0].verified.as_ref().unwrap().similarity, 1.0);
+    /// # Ok::<(), cento::Error>(())
+    /// ```
     #[must_use]
     pub fn verify(mut self, measure: impl Into<String>) -> Query {
         self.options.verify = Some(measure.into());
@@ -283,6 +335,22 @@ impl Query {
     }
 
     /// Creates a search for documents like the stored document `id`.
+    ///
+    /// ```
+    /// # use cento::{Config, Document, Index, WriterOptions};
+    /// # let index = Index::in_memory(Config::new("winnow(k=5,w=10)", "words", true)?)?;
+    /// # let mut writer = index.writer(WriterOptions::default())?;
+    /// # let poem = "A lighthouse was a fire behind a window and half of the light went up";
+    /// # writer.add(Document::new("poem", poem))?;
+    /// # writer.add(Document::new("copy", format!("{poem} the chimney")))?;
+    /// # writer.commit()?;
+    /// use cento::{Query, Searcher};
+    ///
+    /// // Documents like a stored one. The document itself is no hit.
+    /// let hits = Searcher::new(index.snapshot()?).search(&Query::id("poem"))?.hits;
+    /// assert_eq!(hits.iter().map(|hit| hit.id.as_str()).collect::<Vec<_>>(), ["copy"]);
+    /// # Ok::<(), cento::Error>(())
+    /// ```
     pub fn id(id: impl Into<String>) -> Query {
         Query::new(Subject::Id(id.into()))
     }

@@ -1,11 +1,11 @@
 //! Finds the passages that most documents of a collection repeat.
 //!
 //! Assignments, licenses, templates and navigation are in nearly every document, so sharing such
-//! text is no evidence. Documents are compared by runs of words, as they are signed, so the answer
-//! is exact and depends neither on the scheme nor on storage. Exact copies count as one document,
-//! so that a text submitted twenty times is not common because of that. The documents of a group
-//! count once, so that twenty attempts of an author make no text common. Programs are compared by
-//! words as written, like boilerplate.
+//! text is no evidence. Documents are compared by runs of words as signed, so the answer is exact
+//! and depends neither on the scheme nor on storage. Exact copies count as one document, so that a
+//! text submitted twenty times is not common because of that. The documents of a group count once,
+//! so that twenty attempts of an author make no text common. Programs are compared by words as
+//! written, like boilerplate.
 //!
 //! The texts are read three times, and the memory depends on the length of a document, not on the
 //! number of documents. In the first pass, each document increments a counter for each of its runs.

@@ -157,7 +157,7 @@ mod tests {
         let index = Index::in_memory(Config::new("kgram(k=1)", "words", false).unwrap()).unwrap();
         let mut writer = index.writer(WriterOptions::default()).unwrap();
         for i in 0..24u32 {
-            // Some words of the query, and other words.
+            // Some words of the query, and words from elsewhere.
             let words =
                 (0..=i % 9).map(|n| format!("w{n} ")).chain((0..i / 9).map(|n| format!("x{n} ")));
             writer.add(Document::new(i.to_string(), words.collect::<String>())).unwrap();

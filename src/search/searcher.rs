@@ -30,6 +30,8 @@ use crate::runtime::Stop;
 /// assert_eq!(answer.hits[0].id, "fox");
 /// # Ok::<(), cento::Error>(())
 /// ```
+#[doc(alias = "near-duplicate")]
+#[doc(alias = "text reuse")]
 #[derive(Clone)]
 pub struct Searcher {
     pub(super) snapshot: Snapshot,
@@ -77,6 +79,24 @@ impl Searcher {
     /// computed as if no document and no query contained it. No passage begins or ends in it, or
     /// counts its words as matched. The best passage and the measures of `verify` compare whole
     /// texts, including boilerplate.
+    ///
+    /// ```
+    /// # use cento::{Config, Document, Index, WriterOptions};
+    /// # let index = Index::in_memory(Config::new("winnow(k=5,w=10)", "words", true)?)?;
+    /// # let mut writer = index.writer(WriterOptions::default())?;
+    /// # let poem = "A lighthouse was a fire behind a window and half of the light went up";
+    /// # writer.add(Document::new("poem", poem))?;
+    /// # writer.add(Document::new("copy", format!("{poem} the chimney")))?;
+    /// # writer.commit()?;
+    /// use cento::{Boilerplate, Query, Searcher, Stop};
+    ///
+    /// // The poem is the assignment, so sharing it is no reuse.
+    /// let boilerplate = Boilerplate::new(index.config())?.with_texts([poem], Stop::NEVER)?;
+    /// let searcher = Searcher::new(index.snapshot()?).excluding(boilerplate, Stop::NEVER)?;
+    /// let essay = format!("{poem} and this is what I think about it as a whole");
+    /// assert!(searcher.search(&Query::text(essay))?.hits.is_empty());
+    /// # Ok::<(), cento::Error>(())
+    /// ```
     ///
     /// # Errors
     /// When a segment is damaged. [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.

@@ -30,6 +30,24 @@ impl Searcher {
     /// `None` as `max_df` means the limit of the index. Boilerplate does not count. Takes a pass
     /// over every dictionary, unless the index has too few documents for a stop-fingerprint.
     ///
+    /// ```
+    /// # use cento::{Config, Document, Index, WriterOptions};
+    /// # let index = Index::in_memory(Config::new("winnow(k=5,w=10)", "words", true)?)?;
+    /// # let mut writer = index.writer(WriterOptions::default())?;
+    /// # let poem = "A lighthouse was a fire behind a window and half of the light went up";
+    /// # writer.add(Document::new("poem", poem))?;
+    /// # writer.add(Document::new("copy", format!("{poem} the chimney")))?;
+    /// # writer.commit()?;
+    /// use cento::{MaxDf, Searcher, Stop};
+    ///
+    /// let searcher = Searcher::new(index.snapshot()?);
+    /// // Both documents share their fingerprints, so a limit of one document stops them.
+    /// let counts = searcher.stop_counts(Some(MaxDf::Documents(1)), Stop::NEVER)?;
+    /// assert!(counts.fingerprints > 0);
+    /// assert_eq!(searcher.stop_counts(None, Stop::NEVER)?.fingerprints, 0);
+    /// # Ok::<(), cento::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// When a file is damaged. [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
     pub fn stop_counts(&self, max_df: Option<MaxDf>, stop: &Stop) -> Result<StopCounts> {

@@ -44,7 +44,7 @@ struct ForwardRow {
     digest: Digest,
 }
 
-/// One occurrence in this many remembers its document.
+/// The builder records the document of every 16th occurrence, and counts on from there.
 const STRIDE: usize = 16;
 
 impl SegmentBuilder {

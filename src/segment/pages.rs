@@ -117,8 +117,8 @@ impl CheckedBytes {
         }
     }
 
-    /// Requests the pages of these ranges from the system, as far as they are not verified. Ranges
-    /// should ascend, so that adjacent pages become a single request.
+    /// Requests the unverified pages of these ranges from the system. Ranges should ascend, so that
+    /// adjacent pages become a single request.
     pub fn fetch(&self, ranges: impl Iterator<Item = Range<usize>>) {
         let mut wanted = 0..0;
         for range in ranges {

@@ -223,7 +223,7 @@ pub struct SignaturePlugin {
 pub struct Progress {
     /// The amount written so far.
     pub done: AtomicU64,
-    /// The amount of all merges that have begun.
+    /// The total amount of work of the merges that have begun.
     pub total: AtomicU64,
 }
 

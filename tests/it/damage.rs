@@ -390,7 +390,7 @@ fn a_file_of_another_segment_is_refused() {
 
 #[test]
 fn a_damaged_part_of_a_component_is_noticed_before_it_is_used() {
-    // What lies before the last 4,096 bytes is not compared when the index is opened.
+    // Opening the index compares only the last 4,096 bytes.
     const TAIL_BYTES: usize = 4096;
     let dir = tempfile::tempdir().unwrap();
     let index = Index::create(dir.path(), config()).unwrap();

@@ -9,8 +9,8 @@ use cento::index::{Index, WriterOptions};
 
 const EXTENSIONS: [&str; 8] = ["del", "fast", "fieldnorm", "idx", "pos", "sig", "store", "term"];
 
-/// Returns an index of two segments that are as alike as possible: equally many documents with
-/// equally many words, and one removed document each.
+/// Returns an index of two segments that are as alike as possible: equally many documents with the
+/// same number of words, and a removed document in each.
 fn twin_segments() -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();
     let index = Index::create(dir.path(), config()).unwrap();

@@ -8,7 +8,7 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// Returns the retired names, each with its replacement.
+/// Returns the retired names with their replacements.
 fn retired() -> Vec<(String, String)> {
     let list = fs::read_to_string(root().join("tests/data/retired-names.txt")).unwrap();
     let lines = list.lines().filter(|line| !line.starts_with('#'));

@@ -123,8 +123,8 @@ fn readme(dir: &Path, workspace: &Table) -> String {
     };
     let license = field("license").replace(" OR ", " or ");
     let end = format!(
-        "Needs Rust {} or later. License: {license}. Part of {project}, a search engine for \
-         near-duplicate and reused text; the library is the package \
+        "You need Rust {} or later. License: {license}. Part of {project}, a search engine for \
+         near-duplicate and reused text. Its library is the package \
          [`cento`](https://crates.io/crates/cento).",
         field("rust-version"),
     );

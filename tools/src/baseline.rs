@@ -45,7 +45,7 @@ pub struct Baselines {
     /// Queries of each kind.
     #[arg(long, default_value = "500")]
     pub queries: usize,
-    /// The seed.
+    /// Seed of the random choices.
     #[arg(long, default_value = "1")]
     pub seed: u64,
     /// Leave out the baseline with five-word terms, which is slow to build.

@@ -16,7 +16,7 @@ use crate::Result;
 /// The program under test.
 #[derive(Debug, Clone, Args)]
 pub struct Cento {
-    /// The cento command.
+    /// Path of the cento program to test.
     #[arg(long, value_name = "PATH", default_value = "target/release/cento")]
     cento: PathBuf,
 }

@@ -43,7 +43,7 @@ pub struct Plant {
     /// Queries of each kind and level.
     #[arg(long, default_value = "250")]
     each: usize,
-    /// The seed.
+    /// Seed of the random choices.
     #[arg(long, default_value = "1")]
     seed: u64,
 }
@@ -253,7 +253,7 @@ pub fn made_up<'a>(
 /// Make a corpus larger by copies with edits, or with other letters.
 #[derive(Debug, Args)]
 pub struct Repeat {
-    /// The corpus.
+    /// The corpus to enlarge: a JSON lines file.
     #[arg(long)]
     base: PathBuf,
     /// The larger corpus: a JSON lines file, or `-`, standard output.
@@ -262,17 +262,17 @@ pub struct Repeat {
     /// Cut the documents of the corpus at line ends into pieces of about this many bytes.
     #[arg(long, value_name = "BYTES")]
     pieces: Option<usize>,
-    /// Give each letter of a copy another one, each copy in a way of its own, in place of edits:
-    /// words and what copies have in common grow with the corpus as those of new text do.
+    /// Replace every letter of a copy, differently in every copy, instead of editing words. The
+    /// vocabulary and the shared text then grow with the corpus as in new text.
     #[arg(long)]
     letters: bool,
-    /// Bytes of text.
+    /// Bytes of text to write.
     #[arg(long, default_value = "1000000000")]
     bytes: usize,
     /// Edited words of a copy, in hundredths.
     #[arg(long, default_value = "3")]
     edits: u32,
-    /// The seed.
+    /// Seed of the random choices.
     #[arg(long, default_value = "1")]
     seed: u64,
 }

@@ -30,10 +30,10 @@ use crate::bench::corpora::package_texts;
 /// Count the instructions of fixed operations, and compare them with those that are recorded.
 #[derive(Debug, Args)]
 pub struct Counts {
-    /// The record.
+    /// The file of recorded counts.
     #[arg(long, default_value = "tools/counts.txt")]
     record: PathBuf,
-    /// Write the record.
+    /// Write the counts to the record instead of comparing them.
     #[arg(long)]
     write: bool,
     /// A change by more than this share is an error.

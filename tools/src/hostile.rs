@@ -31,7 +31,7 @@ pub struct Hostile {
     /// A directory for the index, which is made anew, and the texts.
     #[arg(long)]
     work: PathBuf,
-    /// The program.
+    /// Path of the cento program to test.
     #[arg(long, default_value = "target/release/cento")]
     cento: PathBuf,
     /// The bytes of each text; a request has two.
@@ -40,7 +40,7 @@ pub struct Hostile {
     /// Only make the texts, as files in the directory.
     #[arg(long)]
     texts_only: bool,
-    /// The seed.
+    /// Seed of the random choices.
     #[arg(long, default_value = "1")]
     seed: u64,
 }

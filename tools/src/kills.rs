@@ -24,10 +24,10 @@ pub struct Kills {
     /// A directory for the index, which is made anew.
     #[arg(long)]
     work: PathBuf,
-    /// The program.
+    /// Path of the cento program to test.
     #[arg(long, default_value = "target/release/cento")]
     cento: PathBuf,
-    /// How many times.
+    /// How often the service is killed.
     #[arg(long, default_value = "50")]
     times: u64,
     /// Clients that add at a time.
@@ -36,7 +36,7 @@ pub struct Kills {
     /// The service is killed within this many milliseconds.
     #[arg(long, default_value = "1500")]
     within: u64,
-    /// The seed.
+    /// Seed of the random choices.
     #[arg(long, default_value = "1")]
     seed: u64,
 }

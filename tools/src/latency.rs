@@ -17,16 +17,16 @@ use crate::measure::{Times, config, queries, snapshot};
 /// Measure the latency of searches against the size of the corpus and the number of segments.
 #[derive(Debug, Args)]
 pub struct Latency {
-    /// The corpus: a JSON lines file. Smaller ones are made of its first documents.
+    /// The corpus: a JSON lines file. Smaller corpora are made of the first documents.
     #[arg(long)]
     corpus: PathBuf,
     /// A directory for the indexes; those that are there are used again.
     #[arg(long)]
     work: PathBuf,
-    /// Megabytes of text.
+    /// Sizes of the corpora, in megabytes of text.
     #[arg(long, value_delimiter = ',', default_value = "30,100,300,1000")]
     sizes: Vec<usize>,
-    /// Numbers of segments.
+    /// Numbers of segments of an index.
     #[arg(long, value_delimiter = ',', default_value = "1,16")]
     segments: Vec<usize>,
     /// Limits of document frequency.
@@ -48,7 +48,7 @@ pub struct Latency {
     /// without which there are no passages.
     #[arg(long = "texts", conflicts_with = "passages")]
     only_texts: bool,
-    /// The seed.
+    /// Seed of the random choices.
     #[arg(long, default_value = "1")]
     seed: u64,
     /// Draw the medians against the size: an SVG file.

@@ -32,7 +32,7 @@ pub struct Lifecycle {
     /// The number of documents a commit, so that there are several segments.
     #[arg(long, default_value = "300")]
     commit_every: usize,
-    /// The seed.
+    /// Seed of the random choices.
     #[arg(long, default_value = "1")]
     seed: u64,
 }

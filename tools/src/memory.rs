@@ -26,7 +26,7 @@ pub struct Memory {
     /// A directory for the files and the indexes, which are made anew.
     #[arg(long)]
     work: PathBuf,
-    /// The program.
+    /// Path of the cento program to test.
     #[arg(long, default_value = "target/release/cento")]
     cento: PathBuf,
     /// `--memory` of the program, in MiB.
@@ -41,7 +41,7 @@ pub struct Memory {
     /// The bytes of a body, and how many are sent at once.
     #[arg(long, default_value = "15000000")]
     body: usize,
-    /// Bodies at once.
+    /// Bodies that are sent at once.
     #[arg(long, default_value = "8")]
     bodies: usize,
 }
@@ -110,7 +110,7 @@ impl Memory {
         Ok(worst)
     }
 
-    /// Starts a service for each route, so that each route has its own peak.
+    /// Starts a service for every route, so that peaks are separate.
     fn serving(&self, name: &str, unit: &str) -> Result<usize> {
         let mut worst = 0;
         let memory = format!("{}MiB", self.memory);

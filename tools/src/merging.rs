@@ -32,7 +32,7 @@ pub struct Merging {
     /// The threads that merge beside the first.
     #[arg(long, default_value = "0")]
     threads: usize,
-    /// Store no signatures.
+    /// Make indexes that store no signatures.
     #[arg(long)]
     without_signatures: bool,
     /// Of how many merges of a size the best is shown.

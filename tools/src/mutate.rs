@@ -33,7 +33,7 @@ pub struct Mutate {
     /// Only these formats, such as `eml`.
     #[arg(long = "format")]
     formats: Vec<String>,
-    /// The seed.
+    /// Seed of the random choices.
     #[arg(long, default_value = "1")]
     seed: u64,
 }

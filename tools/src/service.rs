@@ -34,7 +34,7 @@ pub struct Service {
     /// A directory for the index, which is made anew.
     #[arg(long)]
     pub work: PathBuf,
-    /// The program.
+    /// Path of the cento program to test.
     #[arg(long, default_value = "target/release/cento")]
     pub cento: PathBuf,
     /// Queries of each kind.
@@ -46,7 +46,7 @@ pub struct Service {
     /// Connections at a time.
     #[arg(long, value_delimiter = ',', default_value = "1,2,8")]
     pub connections: Vec<usize>,
-    /// The seed.
+    /// Seed of the random choices.
     #[arg(long, default_value = "1")]
     pub seed: u64,
 }
@@ -222,7 +222,7 @@ impl Service {
                 } else {
                     let request = SearchRequest {
                         text: Some(text.clone()),
-                        // The options equal those of the library's query above.
+                        // The options are the options of the library's query above.
                         options: SearchOptions::default().counts_only(true),
                         ..SearchRequest::default()
                     };

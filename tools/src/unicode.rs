@@ -22,7 +22,7 @@ use crate::Result;
 /// Write the tables of Unicode that are part of the library's source.
 #[derive(Debug, Args)]
 pub struct Unicode {
-    /// The file.
+    /// The source file to write.
     #[arg(long, default_value = "crates/cento-text/src/text/unicode/tables.rs")]
     tables: PathBuf,
 }

@@ -21,11 +21,11 @@ pub struct AddReport {
     pub skipped_by_name: u64,
     /// Records that are not documents, and files that could not be read.
     pub failed: u64,
-    /// Of these, files that could not be read, or not to their ends: the number of missing
-    /// documents is unknown.
+    /// How many of the failed entries are files that cento could not read to their ends. The number
+    /// of documents in these files is unknown.
     #[serde(default)]
     pub unread: u64,
-    /// Of the documents, those without a token: no search finds them.
+    /// Documents without a token, which no search finds.
     #[serde(default)]
     pub empty: u64,
     /// Bytes of text in the documents.

@@ -9,16 +9,16 @@ use crate::{Passage, PresetDefaults, Similarity, Trace, UnseenText, WeightedSimi
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Answer {
-    /// The query.
+    /// The query as cento read it, with the cost of looking it up.
     pub query: QueryInfo,
-    /// Where every part of the query comes from, if a trace was requested.
+    /// Where every part of your text comes from, if you requested a trace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub trace: Option<Trace>,
-    /// The hits, best first. Those of a trace are the documents with passages; the next one is
-    /// always the one that adds most to those before it.
+    /// The hits, best first. In a trace, the hits are the documents with passages, and each hit
+    /// adds more to the hits before it than any later hit would.
     pub hits: Vec<Hit>,
-    /// The number of texts considered for the best passage, if it was requested.
+    /// The number of texts considered for the best passage, if you requested the best passage.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub candidates: Option<CandidateTexts>,
@@ -30,9 +30,9 @@ pub struct Answer {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub total: Option<u64>,
-    /// Whether the search read everything that it needed; if not, because of the query's budget,
-    /// documents may be missing that neither `more` nor `total` counts. The numbers of the hits are
-    /// exact in any case. It is independent of the limit, which `more` reports.
+    /// Whether the search read everything that it needed. If the query's budget stopped the search,
+    /// documents may be missing, and neither `more` nor `total` counts them. The numbers of the
+    /// hits are exact in any case. `more` reports the limit, which `complete` ignores.
     pub complete: bool,
     /// The defaults of the preset of the index that the search used, if it used any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -46,9 +46,9 @@ pub struct Answer {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct CandidateTexts {
-    /// The number of all of them.
+    /// The number of texts that were considered.
     pub texts: usize,
-    /// The number of those whose similarity was calculated.
+    /// The number of texts whose similarity was calculated.
     pub calculated: usize,
 }
 
@@ -63,22 +63,23 @@ pub struct QueryInfo {
     pub tokens: u32,
     /// The number of distinct fingerprints of the query.
     pub fingerprints: u32,
-    /// The share of them that any document has: global similarity (Finkel et al. 2002, section
-    /// 2.5).
+    /// The share of the query's fingerprints that any document has: global similarity (Finkel et
+    /// al. 2002, section 2.5).
     pub global: f64,
-    /// The number of them that are stop-fingerprints, which bring up no document by themselves.
+    /// The number of stop-fingerprints among the fingerprints. A stop-fingerprint alone brings up
+    /// no document.
     pub stopped: u32,
-    /// The stop-fingerprints.
+    /// The stop-fingerprints with their document frequencies.
     pub stopped_fingerprints: Vec<Stopped>,
-    /// The number of postings of all fingerprints that were looked up: no more than these were
-    /// read.
+    /// The number of postings of all fingerprints that were looked up, which is the maximum number
+    /// of postings read.
     pub postings: u64,
-    /// The bytes of the query's text that are boilerplate, if there is any and passages were
-    /// requested: ascending and disjoint. They count neither in the query nor in a hit.
+    /// The byte ranges of boilerplate in your text, ascending and disjoint, if you requested
+    /// passages. Boilerplate counts neither in the query nor in a hit.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "openapi", schema(value_type = Vec<Vec<u32>>))]
     pub boilerplate: Vec<(u32, u32)>,
-    /// The parts of the query's text that a reader does not see, if there are any.
+    /// The parts of your text that a reader does not see, if there are any.
     #[serde(default, skip_serializing_if = "UnseenText::is_none")]
     pub unseen: UnseenText,
 }
@@ -87,12 +88,13 @@ pub struct QueryInfo {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Stopped {
-    /// Its key, in decimal digits: many readers of JSON round large numbers.
+    /// The key of the fingerprint, in decimal digits, because many readers of JSON round large
+    /// numbers.
     pub key: String,
     /// The position of its first token in the query.
     pub position: u32,
-    /// The number of documents that hold it; documents that have been deleted and not yet
-    /// compacted away may be counted.
+    /// The number of documents with the fingerprint. Deleted documents may count until their
+    /// segment is compacted.
     pub df: u64,
 }
 
@@ -109,9 +111,9 @@ pub struct Stopped {
     schema(description = "A stored document that shares fingerprints with the query.")
 )]
 pub struct Hit {
-    /// The caller's id.
+    /// The id that you gave the document.
     pub id: String,
-    /// The index that has it, if several were searched.
+    /// The index with the document, if you searched several indexes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub index: Option<String>,
@@ -122,7 +124,7 @@ pub struct Hit {
     /// How similar the texts are.
     #[serde(flatten)]
     pub similarity: Similarity,
-    /// The measures of the fingerprints weighed by their rarity, if these were weighed.
+    /// The measures of the fingerprints weighted by rarity, if the query weights fingerprints.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub weighted: Option<WeightedSimilarity>,
@@ -130,24 +132,25 @@ pub struct Hit {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub passage_tokens: Option<u32>,
-    /// The letters and digits of the query, or the tokens of a program, that no hit before this one
-    /// has, if a trace was requested.
+    /// How many letters and digits of your text, or tokens of your program, are in this hit and in
+    /// no hit before, if you requested a trace.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub adds: Option<u32>,
     /// The meta object of the document.
     pub meta: Map<String, Value>,
-    /// The similarity of the texts by the requested measure.
+    /// The similarity of the texts by the measure that you requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub verified: Option<Verified>,
-    /// The passages in common, if they were requested and the memory for passages suffices.
+    /// The passages that your text shares with the document, if you requested passages and the
+    /// memory suffices.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub passages: Option<Vec<Passage>>,
-    /// Whether these are all the passages, if they were requested: if not, looking for all would
-    /// have taken more steps or memory than it may. Equal texts have equal answers. Other places of
-    /// a text that the hit has several times are no passages of their own.
+    /// Whether `passages` lists every passage. If not, finding all passages would have exceeded the
+    /// limit on steps or memory. Equal texts have equal answers. A text that the hit repeats is
+    /// listed at one place only.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub passages_complete: Option<bool>,
@@ -157,7 +160,7 @@ pub struct Hit {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Verified {
-    /// The measure.
+    /// The name of the measure, such as `resemblance`.
     pub measure: String,
     /// The similarity of the query with the document, 0 to 1.
     pub similarity: f64,

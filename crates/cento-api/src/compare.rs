@@ -10,6 +10,15 @@ use crate::error::{Error, Result};
 use crate::{CitedPart, whole};
 
 /// The options of a comparison.
+///
+/// ```
+/// use cento_api::CompareOptions;
+///
+/// let options = CompareOptions::default().min_passage(20u32);
+/// options.check()?;
+/// assert!(options.min_passage(0u32).check().is_err());
+/// # Ok::<(), cento_api::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, Setters)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]

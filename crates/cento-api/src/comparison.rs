@@ -16,16 +16,17 @@ pub struct Comparison {
     /// How similar the texts are: exactly, unless the scheme is of sketches.
     #[serde(flatten)]
     pub similarity: Similarity,
-    /// How they reuse text; `None` if a tenth or less of either is in the other.
+    /// The category of reuse. `None` if at most a tenth of one text is in the second text, in
+    /// either direction.
     #[cfg_attr(feature = "openapi", schema(required = true))]
     pub category: Option<Category>,
-    /// The values of other measures, by their names, if they were requested.
+    /// The values of the measures that you requested, by their names.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub measures: BTreeMap<String, f64>,
     /// The passages in common, in the order of the first text.
     pub passages: Vec<Passage>,
-    /// Whether these are all: if not, looking for all would have taken more steps or memory than it
-    /// may. Equal texts have equal answers.
+    /// Whether `passages` lists every passage. If not, finding all passages would have exceeded the
+    /// limit on steps or memory. Equal texts have equal answers.
     #[serde(default = "yes")]
     pub complete: bool,
     /// What a reader of either text does not see, if there is any.

@@ -1,4 +1,4 @@
-//! Options of decontamination.
+//! What counts as a benchmark question in a document, and how much of one must occur.
 
 use derive_setters::Setters;
 use serde::{Deserialize, Serialize};
@@ -23,9 +23,9 @@ use crate::whole;
 #[setters(into)]
 pub struct DecontaminateOptions {
     /// Minimum share of a question's own words that a document must have in one place, more than 0
-    /// to 1, so that the question occurs there. Each token counts as far as it is hard to guess,
-    /// and the questions and documents that have it share its weight. At least 8 tokens must occur,
-    /// or all tokens of a shorter question.
+    /// to 1, so that the question occurs there. A token that is hard to guess counts more, and a
+    /// token counts less for each further question or document with the same token. At least 8
+    /// tokens must occur, or all tokens of a shorter question.
     #[cfg_attr(feature = "clap", arg(
         long, value_name = "X", value_parser = crate::search::share,
         default_value_t = DecontaminateOptions::MIN_SHARE,

@@ -10,9 +10,10 @@ use crate::whole;
 
 /// The options of deduplication: what a duplicate is.
 ///
-/// They differ from [`Thresholds`](crate::Thresholds): a pair must meet every threshold, but a
-/// document is dropped if it meets one of these; containment is that of the document in an earlier
-/// one, not of either in the other; and there is a default resemblance unless `exact` is set.
+/// Deduplication has options of its own instead of [`Thresholds`](crate::Thresholds), for three
+/// reasons. A pair must meet every threshold, but a document is dropped if one condition holds.
+/// Containment is the share of a document in an earlier document, never of the earlier document.
+/// And there is a default resemblance unless `exact` is set.
 ///
 /// ```
 /// use cento_api::DedupOptions;
@@ -20,6 +21,8 @@ use crate::whole;
 /// let options = DedupOptions::default().min_resemblance(0.9).min_containment(0.95);
 /// assert!(!options.exact && options.cut_passages.is_none());
 /// ```
+#[doc(alias = "near-duplicate")]
+#[doc(alias = "deduplication")]
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, Setters)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 #[serde(default, deny_unknown_fields)]
@@ -61,11 +64,12 @@ pub struct DedupOptions {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     #[cfg_attr(feature = "clap", arg(long, requires = "against", conflicts_with = "index"))]
     pub only_against: bool,
-    /// Which duplicate to keep instead of the first one. `longest`: the longest. `FIELD`: the one
-    /// with the smallest value of this field, such as a date. `-FIELD`: the one with the largest
-    /// value. Values are compared as in `cento cluster`. cento then reads all documents before it
-    /// writes any, and writes the most preferred first. `none`: keep no duplicate. cento then drops
-    /// every document that has a duplicate before or after it, and writes the rest in its order.
+    /// Which duplicate to keep instead of the first one. `longest`: the longest. `FIELD`: the
+    /// document with the smallest value of this field, such as a date. `-FIELD`: the document with
+    /// the largest value. Values are compared as in `cento cluster`. cento then reads all documents
+    /// before it writes any, and writes the most preferred first. `none`: keep no duplicate. cento
+    /// then drops every document that has a duplicate before or after it, and writes the rest in
+    /// its order.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "WHICH", allow_hyphen_values = true))]
     pub prefer: Option<Prefer>,
@@ -98,7 +102,7 @@ impl DedupOptions {
     /// number.
     pub const MIN_LEFT: u32 = 5;
 
-    /// Refuses options that contradict each other or are out of bounds.
+    /// Rejects contradictory or invalid options.
     ///
     /// # Errors
     /// [`Error::InvalidArgument`], which names the field.

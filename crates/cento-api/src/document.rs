@@ -9,6 +9,13 @@ use serde_json::{Map, Value};
 use crate::json::{fields_in, fields_of, problem as json_problem, repeated_field};
 
 /// Returns the reason why no index can hold a document with this id, as a clause, if any.
+///
+/// ```
+/// use cento_api::document::id_problem;
+///
+/// assert_eq!(id_problem("press/2026-03-04.txt"), None);
+/// assert!(id_problem(&"x".repeat(2000)).is_some());
+/// ```
 #[must_use]
 pub fn id_problem(id: &str) -> Option<String> {
     if id.is_empty() {
@@ -45,9 +52,9 @@ pub const META_BYTES_MAX: usize = 64 << 10;
 /// object is not parsed, because parsing may take a hundred times the bytes.
 pub const META_WRITTEN_BYTES_MAX: usize = 4 * META_BYTES_MAX;
 
-/// The maximum size of a meta object made of fields that nobody named, in bytes. The remaining
-/// space is for members that come later: values of directories such as `year=2024`, and the
-/// novelty.
+/// The maximum size of a meta object that consists of fields the caller did not name, in bytes. The
+/// remaining space is for members that come later: values of directories such as `year=2024`, and
+/// the novelty.
 pub const META_KEPT_BYTES_MAX: usize = META_BYTES_MAX - (4 << 10);
 
 /// The maximum depth of a meta object, which is traversed by recursion.
@@ -55,6 +62,16 @@ pub const META_DEPTH_MAX: usize = 128;
 
 /// Converts a JSON value to an id. A string stays a string, a whole number becomes its digits, and
 /// any other number or truth value its written form. `null` and an empty string give no id.
+///
+/// ```
+/// use cento_api::document::id_of_json;
+///
+/// let id = |json| id_of_json(serde_json::from_str(json).unwrap());
+/// assert_eq!(id("\"seven\""), Ok(Some("seven".into())));
+/// assert_eq!(id("7"), Ok(Some("7".into())));
+/// assert_eq!(id("null"), Ok(None));
+/// assert!(id("[7]").is_err());
+/// ```
 ///
 /// # Errors
 /// For a list, an object, or a string with half of a surrogate pair, as a clause.
@@ -70,8 +87,8 @@ pub fn id_of_json(json: &RawValue) -> Result<Option<String>, String> {
     Ok(Some(id).filter(|id: &String| !id.is_empty()))
 }
 
-/// To JSON `7`, `7.0` and `7e0` are one number, and so are `0` and `-0`. A number of digits alone
-/// has been read, or is too large and must not be rounded.
+/// JSON does not distinguish `7`, `7.0` and `7e0`, or `0` and `-0`. A value that consists of digits
+/// is already an id, or is too large and must not be rounded.
 fn of_number(json: &str) -> String {
     let is_digits = json.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');
     let float: Option<f64> = json.parse().ok().filter(|&float| !is_digits || float == 0.0);

@@ -55,7 +55,7 @@ pub enum Error {
         /// The problem with the specification, as a clause.
         what: String,
     },
-    /// An index, or a directory or URL for an index, that cannot be used as requested: missing,
+    /// An index, or a directory or URL for an index, that you cannot use as requested: missing,
     /// existing already, or built by a different version of scheme, analyzer or format.
     Index {
         /// The directory of the index.
@@ -88,7 +88,7 @@ pub enum Error {
         /// The problem with the input, as a clause.
         what: String,
     },
-    /// An argument that cannot be used, or arguments that contradict each other.
+    /// An invalid argument, or several contradictory arguments.
     InvalidArgument {
         /// The argument, under its name in queries and options. `None` for several arguments.
         argument: Option<Cow<'static, str>>,
@@ -97,7 +97,7 @@ pub enum Error {
     },
     /// No document has this id.
     UnknownId {
-        /// The unknown id.
+        /// The id that you asked for.
         id: String,
     },
     /// A service refused a request.
@@ -127,7 +127,7 @@ pub enum Error {
     },
     /// The caller stopped the operation.
     Cancelled,
-    /// A broken invariant inside cento, such as a panic. Never the caller's fault.
+    /// A broken invariant inside cento, such as a panic. Never your fault.
     Internal {
         /// The attempted action, or the document in question.
         place: String,
@@ -221,7 +221,7 @@ impl Error {
         Error::Spec { spec: spec.into(), reason: reason.unwrap_or(Reason::InvalidSpec), what }
     }
 
-    /// Returns the error for an index that cannot be used as requested.
+    /// Returns the error for an index that you cannot use as requested.
     pub fn index(
         path: impl AsRef<Path>,
         reason: Reason<'static>,
@@ -235,7 +235,7 @@ impl Error {
         Error::InvalidArgument { argument: Some(argument.into()), what: what.into() }
     }
 
-    /// Returns the error for arguments that contradict each other.
+    /// Returns the error for contradictory arguments.
     pub fn arguments(what: impl Into<String>) -> Error {
         Error::InvalidArgument { argument: None, what: what.into() }
     }

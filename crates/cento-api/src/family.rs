@@ -1,4 +1,4 @@
-//! Families of passages: a passage, with all documents that carry it.
+//! Families of passages: a passage and every document that carries the passage.
 
 use derive_setters::Setters;
 use serde::{Deserialize, Serialize};
@@ -55,13 +55,13 @@ pub struct FamilyOptions {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "ID"))]
     pub document: Option<String>,
-    /// Show at most this many families, those with the most documents. Default: all.
+    /// Show at most this many families, the families with the most documents first. Default: all.
     #[serde(deserialize_with = "whole::option", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, short = 'n', value_name = "N"))]
     #[cfg_attr(feature = "openapi", schema(maximum = 10000))]
     pub limit: Option<usize>,
     /// Ignore fingerprints that occur in more documents than this when looking for passages: a
-    /// number of documents, or a share such as `0.01`. Default: the setting of the index.
+    /// number of documents, or a share such as `0.01`. Default: the setting of your index.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "N|F"))]
     #[cfg_attr(feature = "openapi", schema(
@@ -92,7 +92,7 @@ impl Default for FamilyOptions {
 }
 
 impl FamilyOptions {
-    /// Refuses options that contradict each other or are out of bounds.
+    /// Rejects contradictory or invalid options.
     ///
     /// # Errors
     /// [`Error::InvalidArgument`], which names the field.
@@ -122,19 +122,19 @@ pub enum TimeOrder {
     Added,
 }
 
-/// How the date of a document relates to that of another one.
+/// Which of two documents has the earlier date.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum DateRelation {
-    /// Its date is before that of the other.
+    /// The document has the earlier date.
     Earlier,
-    /// Both have the same date, which does not tell which is the earlier one.
+    /// Both documents have the same date, so the order is unknown.
     SameDate,
-    /// Dates do not tell: one is missing, or is less precise than the other, as `1885` is beside
-    /// `1885-03`; or the order is that of addition.
+    /// The dates do not decide. One date is missing or less precise, as `1885` is next to
+    /// `1885-03`, or the order is the order of addition.
     Unknown,
-    /// Its date is after that of the other.
+    /// The document has the later date.
     Later,
 }
 
@@ -142,7 +142,7 @@ pub enum DateRelation {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Family {
-    /// The number of the family: 1 for that with the most documents.
+    /// The number of the family. Family 1 has the most documents.
     pub family: u64,
     /// The number of documents that carry the passage.
     pub documents: u64,
@@ -150,15 +150,15 @@ pub struct Family {
     pub tokens: u32,
     /// The order of the carriers.
     pub order: TimeOrder,
-    /// Whether the first carrier is the earliest by its date: all carriers have a date, and
-    /// no other has the same one.
+    /// Whether the first carrier is the earliest by its date: every carrier has a date, and the
+    /// first date occurs once.
     pub first_is_certain: bool,
-    /// The number of different wordings, as the analyzer of the index compares words: it folds
-    /// case, punctuation and layout, and spellings if it is to.
+    /// The number of different wordings. The analyzer of the index decides which words are equal:
+    /// it folds case, punctuation and layout, and spellings if so configured.
     pub versions: u64,
-    /// Whether no search for passages of its documents was cut short. If one was, in long texts,
-    /// carriers may be missing. Not all pairs of documents are compared, so carriers can be missing
-    /// even if it is `true`.
+    /// Whether every search for passages of the carriers ran to its end. In long texts a search can
+    /// be cut short, and carriers may be missing. cento does not compare all pairs of documents, so
+    /// carriers can be missing even if `complete` is `true`.
     pub complete: bool,
     /// The passage, as the first carrier has it.
     pub text: String,
@@ -172,15 +172,15 @@ pub struct Family {
 pub struct Carrier {
     /// The id of the document.
     pub id: String,
-    /// The index that has it, if several were searched.
+    /// The index with the document, if you searched several indexes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub index: Option<String>,
-    /// Its date, as `meta` has it, if documents are ordered by dates and it has one.
+    /// The date of the document as in `meta`, if documents are ordered by dates.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub date: Option<String>,
-    /// The beginning of that date: in seconds since 1970 or, if dates are numbers, the number.
+    /// The beginning of the date: in seconds since 1970 or, if dates are numbers, the number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub time: Option<f64>,
@@ -188,8 +188,8 @@ pub struct Carrier {
     pub start: u32,
     /// The byte after its last one.
     pub end: u32,
-    /// The part of the document that it is in, if the document has parts. Its page and line are
-    /// then those of the part.
+    /// The part of the document with the passage, if the document has parts. `page` and `line` then
+    /// count from the beginning of the part.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub part: Option<String>,
@@ -201,31 +201,31 @@ pub struct Carrier {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub line: Option<u32>,
-    /// How its date relates to that of the document that families were requested for; none without
-    /// such a document, and for the places of that document itself.
+    /// How the date relates to the date of the document whose families you requested. Missing if
+    /// you requested no document, and for places of the requested document.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub relation: Option<DateRelation>,
-    /// The number of its wording, in the order of the carriers that have it first.
+    /// The number of the wording, counted from 1 in the order of the carriers.
     pub version: u64,
-    /// The earlier carrier with the nearest wording, by its place in the list, from 1; none for the
-    /// first.
+    /// The earlier carrier with the nearest wording: its place in `carriers`, counted from 1.
+    /// Missing for the first carrier.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub nearest: Option<u64>,
-    /// The reason why the nearest carrier is taken for the earlier one: `date`, or `added` if dates
-    /// do not tell; `unknown` if both were added at the same time. Only `date` is certain. None for
-    /// places of the same document.
+    /// Why cento takes the nearest carrier for the earlier document: `date`, or `added` if dates do
+    /// not decide, or `unknown` if both documents were added at the same time. Only `date` is
+    /// certain. Missing if both places are in the same document.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub direction_by: Option<DirectionBy>,
-    /// How alike the two wordings are, 0 to 1: the words that both have in the same order, as a
-    /// share of their mean number.
+    /// How alike the two wordings are, 0 to 1: the number of equal words in the same order, divided
+    /// by the mean length of both wordings.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub similarity: Option<f64>,
-    /// The words that differ from the nearest wording. Empty if both wordings are the same, or if
-    /// the passages are too long to be compared word by word: there is no `similarity` then.
+    /// The words that differ from the nearest wording. Empty if the wordings are equal, or too long
+    /// for a comparison word by word. `similarity` is then missing.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<Change>,
 }

@@ -1,8 +1,8 @@
 //! Options of joins: pairs, clusters.
 //!
-//! This is the only list of these options: the arguments of the command, the fields of requests to
-//! a service, and the keywords of the Python module are made from it, and so are their
-//! descriptions. How a join runs, such as the number of its threads, is set where it begins.
+//! This is the only list of these options. The arguments of the command, the fields of requests to
+//! a service, the keywords of the Python module and all their descriptions are made from this list.
+//! Settings of a run, such as the number of threads, are arguments of the call.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -35,8 +35,8 @@ use crate::{CitedPart, MaxDf, NamePattern, Thresholds, whole};
 #[serde(default, deny_unknown_fields)]
 #[setters(into)]
 pub struct PairOptions {
-    /// The thresholds of a pair. If none of any kind is set, the preset of the index decides, if it
-    /// has one; else one document must contain a tenth of the other.
+    /// The thresholds of a pair. If none of any kind is set, the index's preset decides. Without a
+    /// preset, one document must contain a tenth of the second document.
     #[serde(flatten)]
     #[cfg_attr(feature = "clap", command(flatten))]
     pub thresholds: Thresholds,
@@ -71,7 +71,8 @@ pub struct PairOptions {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     #[cfg_attr(feature = "clap", arg(long))]
     pub passages: bool,
-    /// Show the measures weighted by rarity. A threshold or rank that uses them shows them too.
+    /// Show the measures weighted by rarity. Thresholds and ranks by weight show these measures,
+    /// too.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     #[cfg_attr(feature = "clap", arg(long))]
     pub weighted: bool,
@@ -104,7 +105,7 @@ pub struct PairOptions {
     #[cfg_attr(feature = "clap", arg(long, value_name = "FIELD|PATTERN", value_parser = group))]
     pub group_by: Option<String>,
     /// Ignore fingerprints that occur in more documents than this when looking for pairs: a number
-    /// of documents, or a share such as `0.01`. Default: the setting of the index.
+    /// of documents, or a share such as `0.01`. Default: the setting of your index.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "N|F"))]
     #[cfg_attr(feature = "openapi", schema(
@@ -116,8 +117,8 @@ pub struct PairOptions {
 
 /// The ranking of pairs.
 ///
-/// Equal pairs follow each other in the order of their documents. Pairs with a program that is too
-/// short to tell come after all others.
+/// Equal pairs follow each other in the order of their documents. Pairs with a program too short to
+/// judge come last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -132,7 +133,7 @@ pub enum PairRank {
     Weight,
     /// Number of words in shared passages, which takes about a millisecond per pair
     Passages,
-    /// Score of programs: how strongly they suggest that one was copied
+    /// Score of source code: how strongly the two programs suggest copying
     Score,
 }
 
@@ -154,7 +155,7 @@ impl PairOptions {
     /// The default maximum number of pairs of documents that are not stored.
     pub const MOST_SIMILAR: usize = 20;
 
-    /// Refuses options that contradict each other or are out of bounds.
+    /// Rejects contradictory or invalid options.
     ///
     /// # Errors
     /// [`Error::InvalidArgument`], which names the field.
@@ -166,8 +167,8 @@ impl PairOptions {
         self.scope()?.check()
     }
 
-    /// Returns the thresholds that hold: those that are set, else
-    /// [`Thresholds::of_pairs`] unless there is a minimum of another kind.
+    /// Returns the configured thresholds. If no minimum of any kind is set, returns
+    /// [`Thresholds::of_pairs`].
     #[must_use]
     pub fn effective_thresholds(&self) -> Thresholds {
         if self.has_threshold() { self.thresholds } else { Thresholds::of_pairs() }
@@ -194,8 +195,18 @@ impl PairOptions {
     }
 }
 
-/// The pairs that are kept, by the groups of their documents: a field of `meta`, or a pattern of
-/// ids.
+/// Which pairs to keep, by the groups of the documents. A field of `meta` or a pattern of ids
+/// decides about the group.
+///
+/// ```
+/// use cento_api::{PairOptions, Scope};
+///
+/// let options = PairOptions::default().group_by("author");
+/// assert_eq!(options.scope()?, Scope::Across("author".into()));
+/// // A pair cannot be both within and across groups.
+/// assert!(options.within("course").scope().is_err());
+/// # Ok::<(), cento_api::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Scope {
     /// All pairs, whatever the groups.
@@ -207,7 +218,7 @@ pub enum Scope {
 }
 
 impl Scope {
-    /// Returns the scope that one of these options sets.
+    /// Returns the scope that `within` or `group_by` sets.
     ///
     /// # Errors
     /// [`Error::InvalidArgument`] if both are set.
@@ -272,18 +283,18 @@ pub(crate) fn group(text: &str) -> std::result::Result<String, String> {
 #[serde(default, deny_unknown_fields)]
 #[setters(into)]
 pub struct ClusterOptions {
-    /// The thresholds for two documents to be similar. If none is set, the resemblance must be that
-    /// of the preset of the index, or 0.5.
+    /// The thresholds for two documents to be similar. If none is set, the index's preset sets the
+    /// minimum resemblance, or else it is 0.5.
     #[serde(flatten)]
     #[cfg_attr(feature = "clap", command(flatten))]
     pub thresholds: Thresholds,
-    /// The document that represents a cluster. `oldest`: the one that was added first. `longest`:
-    /// the longest. `FIELD`: the one with the smallest value of this field of `meta`, such as a
-    /// date. `-FIELD`: the one with the largest value. If most values are dates or years, cento
-    /// compares them by time, as in `cento families`. Otherwise numbers are compared as numbers and
-    /// come before other values, which are compared as text. Documents without the field come last,
-    /// and cento rejects a field that no document has. Of equal documents, the one with the first
-    /// id represents the cluster.
+    /// The document that represents a cluster. `oldest`: the document that was added first.
+    /// `longest`: the longest. `FIELD`: the document with the smallest value of this field of
+    /// `meta`, such as a date. `-FIELD`: the document with the largest value. If all values are
+    /// dates or years, cento compares them by time, as in `cento families`. Otherwise numbers are
+    /// compared as numbers and come before other values, which are compared as text. Documents
+    /// without the field come last, and cento rejects a field that no document has. If documents
+    /// are equal, the first id decides.
     #[cfg_attr(
         feature = "clap",
         arg(long, value_name = "WHICH", default_value = "oldest", allow_hyphen_values = true,)
@@ -297,7 +308,7 @@ pub struct ClusterOptions {
     #[cfg_attr(feature = "clap", arg(long, value_name = "N", default_value_t = CLUSTER_MIN))]
     pub min_size: u64,
     /// Ignore fingerprints that occur in more documents than this when looking for pairs: a number
-    /// of documents, or a share such as `0.01`. Default: the setting of the index.
+    /// of documents, or a share such as `0.01`. Default: the setting of your index.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "N|F"))]
     pub max_df: Option<MaxDf>,
@@ -332,8 +343,7 @@ impl ClusterOptions {
         self.thresholds.check()
     }
 
-    /// Returns the thresholds that hold: those that are set, else
-    /// [`Thresholds::of_clusters`].
+    /// Returns the configured thresholds, or else [`Thresholds::of_clusters`].
     #[must_use]
     pub fn effective_thresholds(&self) -> Thresholds {
         self.thresholds.or(Thresholds::of_clusters())
@@ -348,13 +358,21 @@ pub enum Linkage {
     /// Each member resembles the representative.
     #[default]
     Star,
-    /// Each member resembles some other member, which makes chains.
+    /// Each member resembles at least one other member, so a cluster can be a chain.
     Single,
 }
 
-/// The choice of the document that represents a cluster. To programs it is a text: `oldest`,
-/// `longest`, or the name of a field, with `-` before it if the greatest value is preferred; in
-/// deduplication also `none`.
+/// The choice of the document that represents a cluster. Programs write a text: `oldest`,
+/// `longest`, `FIELD` for the smallest value of a field, or `-FIELD` for the largest value.
+/// Deduplication also accepts `none`.
+///
+/// ```
+/// use cento_api::Prefer;
+///
+/// let prefer: Prefer = "-revised".parse().unwrap();
+/// assert_eq!(prefer, Prefer::Greatest("revised".into()));
+/// assert_eq!(Prefer::default().to_string(), "oldest");
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(from = "String", into = "String")]
 pub enum Prefer {
@@ -366,10 +384,10 @@ pub enum Prefer {
     /// The document with the least value of this field of `meta`: the earliest if all values are
     /// dates or years, else numbers before texts. Documents without the field come last.
     Least(String),
-    /// The document with the greatest value of this field of `meta`, in the reverse of that order;
-    /// documents without the field come last again.
+    /// The document with the largest value of this field of `meta`, compared as for the smallest.
+    /// Documents without the field come last.
     Greatest(String),
-    /// No document: all that have a duplicate are dropped.
+    /// No document: deduplication drops every document with a duplicate.
     None,
 }
 
@@ -424,7 +442,7 @@ pub struct ReuseOptions {
     #[cfg_attr(feature = "clap", arg(long, value_name = "N", default_value_t = SAMPLE))]
     pub limit: usize,
     /// Ignore fingerprints that occur in more documents than this when looking for pairs: a number
-    /// of documents, or a share such as `0.01`. Default: the setting of the index.
+    /// of documents, or a share such as `0.01`. Default: the setting of your index.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "N|F"))]
     pub max_df: Option<MaxDf>,

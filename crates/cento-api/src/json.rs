@@ -33,6 +33,11 @@ const PROBLEMS: [(&str, &str); 19] = [
 
 /// Describes the fault of a JSON text, as a clause: the value found and the value needed. The place
 /// is in [`Error::column`].
+///
+/// ```
+/// let error = serde_json::from_str::<Vec<u32>>("[1, 2").unwrap_err();
+/// assert_eq!(cento_api::json::problem(&error), "it ends within a list");
+/// ```
 #[must_use]
 pub fn problem(error: &Error) -> String {
     let what = error.to_string();
@@ -70,6 +75,11 @@ pub fn field_names(json: &str) -> Vec<String> {
 
 /// Returns a name that any object in this JSON text repeats. `fields` is the number of fields after
 /// parsing. The parser silently drops repeated fields, so a larger number in the text reveals them.
+///
+/// ```
+/// let json = r#"{"id": "a", "text": "one", "id": "b"}"#;
+/// assert_eq!(cento_api::json::repeated_field(json, 2).as_deref(), Some("id"));
+/// ```
 #[must_use]
 pub fn repeated_field(json: &str, fields: usize) -> Option<String> {
     if fields == colons(json) { None } else { repeated(json.trim_ascii_start()) }

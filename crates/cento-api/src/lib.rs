@@ -1,11 +1,12 @@
 //! The types that programs exchange with cento, without the engine.
 //!
-//! Options, answers, errors and their reasons are defined here once: the library [`cento`]
-//! re-exports those that its own calls take and return, and the service, its clients, the command
-//! and the Python module use the same ones. [`http`] has the bodies of the HTTP API, version 1.
+//! Options, answers, errors and their reasons are defined here once. The library [`cento`]
+//! re-exports the types that its calls take and return, and the service, its clients, the command
+//! and the Python module use the same types. Use this crate alone if you exchange such values
+//! without the engine. [`http`] has the bodies of the HTTP API, version 1.
 //!
-//! Nothing here reads an index or a text: a scheme, an analyzer and a measure are specifications,
-//! which the library reads when they are used.
+//! Nothing here reads an index or a text. You give schemes, analyzers and measures as
+//! specifications, which the library reads when you use them.
 //!
 //! [`cento`]: https://docs.rs/cento
 

@@ -39,7 +39,7 @@ pub struct LineageOptions {
     #[cfg_attr(feature = "openapi", schema(minimum = 0.0, maximum = 1.0))]
     pub min_explained: f64,
     /// Ignore fingerprints that occur in more documents than this when looking for versions: a
-    /// number of documents, or a share such as `0.01`. Default: the setting of the index.
+    /// number of documents, or a share such as `0.01`. Default: the setting of your index.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "N|F"))]
     #[cfg_attr(feature = "openapi", schema(
@@ -73,15 +73,16 @@ impl LineageOptions {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum DirectionBy {
-    /// The dates of both.
+    /// Both documents have a date.
     Date,
-    /// The lengths of all versions of the tree, which add more than they leave out in this
-    /// direction. That is uncertain.
+    /// The lengths of all versions of the tree. In this direction the versions add more than they
+    /// leave out. Lengths prove nothing.
     Length,
-    /// Lengths do not tell either: the one that was added first is taken for the earlier one, which
-    /// says nothing about when they were written.
+    /// The time of addition, because lengths do not decide. The time of addition says nothing about
+    /// when the documents were written.
     Added,
-    /// Nothing tells: both were added at the same time. They are in the order of their ids.
+    /// Nothing decides, because both documents were added at the same time. Their ids give the
+    /// order.
     Unknown,
 }
 
@@ -89,27 +90,27 @@ pub enum DirectionBy {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Descent {
-    /// The number of its tree: 1 for the largest.
+    /// The number of the tree. Tree 1 is the largest.
     pub tree: u64,
-    /// The number of versions between it and the first document of the tree, itself included.
+    /// The number of steps from the document up to the first document of the tree.
     pub depth: u64,
     /// The id of the document.
     pub id: String,
-    /// Its date, as `meta` has it, if dates were requested and it has one.
+    /// The date of the document as in `meta`, if you requested dates.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub date: Option<String>,
-    /// The beginning of that date: in seconds since 1970 or, if dates are numbers, the number.
+    /// The beginning of the date: in seconds since 1970 or, if dates are numbers, the number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub time: Option<f64>,
-    /// Its words.
+    /// The number of its words.
     pub tokens: u32,
-    /// The id of its direct ancestor; none for the first document of a tree.
+    /// The id of the direct ancestor. Missing for the first document of a tree.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub ancestor: Option<String>,
-    /// The reason why the ancestor is taken for the earlier one of both. Only `date` is certain.
+    /// Why cento takes the ancestor for the earlier document. Only `date` is certain.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub direction_by: Option<DirectionBy>,

@@ -11,6 +11,15 @@ use crate::error::Error;
 /// section 4).
 ///
 /// To programs it is a text, as in `--max-df`.
+///
+/// ```
+/// use cento_api::MaxDf;
+///
+/// assert_eq!("0.01".parse::<MaxDf>()?.limit(5_000), 50);
+/// assert_eq!("300".parse::<MaxDf>()?.limit(5_000), 300);
+/// assert_eq!(MaxDf::Default.limit(5_000), 10_000);
+/// # Ok::<(), cento_api::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum MaxDf {

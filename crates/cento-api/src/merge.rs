@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum OnConflict {
-    /// Nothing is merged.
+    /// Report the conflict and merge nothing.
     #[default]
     Error,
-    /// The document of the shard that is named later stays, and the other one is deleted.
+    /// Keep the document of the later shard in the list, and delete the earlier document.
     Later,
 }
 

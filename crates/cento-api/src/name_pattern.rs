@@ -11,9 +11,9 @@ use crate::error::{Error, Result};
 
 /// A pattern of names: text, and fields in braces.
 ///
-/// `{NAME}` is a field of one or more characters, as few as fit; `{*}` has no name and may be
-/// empty; `{TEXT?}` is a text that may be missing. No field contains a `/`, except one that ends
-/// the pattern of a path ([`of_path`](NamePattern::of_path)).
+/// `{NAME}` is a field of one or more characters, as few as fit. `{*}` has no name and may be
+/// empty. `{TEXT?}` is an optional text. Fields contain no `/`, except for a field at the end of a
+/// pattern for a path ([`of_path`](NamePattern::of_path)).
 ///
 /// ```
 /// use cento_api::NamePattern;

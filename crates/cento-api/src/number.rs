@@ -15,6 +15,13 @@ pub fn count(number: u64) -> String {
 }
 
 /// Writes a number of things. `one` is the singular of their name.
+///
+/// ```
+/// use cento_api::number::counted;
+///
+/// assert_eq!(counted(1, "query"), "1 query");
+/// assert_eq!(counted(12_345, "query"), "12,345 queries");
+/// ```
 #[must_use]
 pub fn counted(number: u64, one: &str) -> String {
     let stem = one.strip_suffix('y').filter(|stem| !stem.ends_with(['a', 'e', 'i', 'o', 'u']));
@@ -26,6 +33,14 @@ pub fn counted(number: u64, one: &str) -> String {
 }
 
 /// Parses a number of bytes, such as `512MiB`, `1GB` or `4096`.
+///
+/// ```
+/// use cento_api::number::parse_bytes;
+///
+/// assert_eq!(parse_bytes("512MiB"), Ok(512 << 20));
+/// assert_eq!(parse_bytes("1 GB"), Ok(1_000_000_000));
+/// assert!(parse_bytes("a lot").is_err());
+/// ```
 ///
 /// # Errors
 /// When the text has a different form, as a clause.

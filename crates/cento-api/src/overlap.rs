@@ -7,6 +7,20 @@
 use serde::{Deserialize, Serialize};
 
 /// The number of distinct fingerprints that two documents share, and that each has.
+///
+/// ```
+/// use cento_api::Overlap;
+///
+/// // Sorted keys of two documents: three of four and of six are shared.
+/// let overlap = Overlap::of(&[1, 3, 5, 7], &[1, 2, 3, 4, 5, 6]);
+/// assert_eq!(overlap.containment(), 0.75);
+/// assert_eq!(overlap.swapped().containment(), 0.5);
+/// assert_eq!(overlap.resemblance(), 3.0 / 7.0);
+/// ```
+#[doc(alias = "Jaccard")]
+#[doc(alias = "resemblance")]
+#[doc(alias = "containment")]
+#[doc(alias = "Dice")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Overlap {
     /// Distinct fingerprints that both have.
@@ -80,23 +94,31 @@ impl Overlap {
     }
 }
 
-/// The categories of text reuse (Seo & Croft 2008, section 3.3): the share of one document that is
-/// in the other, and the reverse. *Most* is more than 80 %, *considerable* more than 50 %,
-/// *partial* more than 10 %.
+/// The categories of text reuse (Seo & Croft 2008, section 3.3). Two containments decide: how much
+/// of each document is in the second document. *Most* is more than 80 %, *considerable* more than
+/// 50 %, *partial* more than 10 %.
+///
+/// ```
+/// use cento_api::Category;
+///
+/// // Nine tenths of the first document are in the second, which is three times as long.
+/// assert_eq!(Category::of(0.9, 0.3), Some(Category::C3));
+/// assert_eq!(Category::of(0.9, 0.1), None);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum Category {
-    /// Most of both.
+    /// Most of each document is in the other document.
     C1,
-    /// Most of one, a considerable part of the other.
+    /// Most of one document, and a considerable part of the second document.
     C2,
-    /// Most of one, a part of the other.
+    /// Most of one document, and a part of the second document.
     C3,
-    /// A considerable part of both.
+    /// A considerable part of each document.
     C4,
-    /// A considerable part of one, a part of the other.
+    /// A considerable part of one document, and a part of the second document.
     C5,
-    /// A part of both.
+    /// A part of each document.
     C6,
 }
 

@@ -8,15 +8,15 @@ use crate::{Category, Passage, Similarity};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct PairReport {
-    /// The id of the one document.
+    /// The id of the first document.
     pub a: String,
-    /// The id of the other.
+    /// The id of the second document.
     pub b: String,
-    /// The index that has `a`, if several were searched.
+    /// The index with `a`, if you compared several indexes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub index_a: Option<String>,
-    /// The index that has `b`, if several were searched.
+    /// The index with `b`, if you compared several indexes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub index_b: Option<String>,
@@ -29,22 +29,22 @@ pub struct PairReport {
     pub fingerprints_a: u32,
     /// Distinct fingerprints of `b`, boilerplate left out.
     pub fingerprints_b: u32,
-    /// Tokens of `a`.
+    /// The number of tokens of `a`.
     pub tokens_a: u32,
-    /// Tokens of `b`.
+    /// The number of tokens of `b`.
     pub tokens_b: u32,
-    /// How much two programs suggest that one was copied, 0 to 1: how alike they are in code and in
-    /// words, where what few programs have counts for more. Only of programs with stored texts, if
-    /// it was requested.
+    /// How strongly two programs suggest copying, 0 to 1. The score combines how alike the programs
+    /// are in code and in words. Code and words that few programs have count more. Only for
+    /// programs with stored texts, if you requested the score.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub score: Option<f64>,
-    /// For programs: whether either is too short to be distinctive, because independent solutions
-    /// of a task of its size are often equal. The numbers are then meaningless.
+    /// For programs: whether one of them is too short to be distinctive. Independent solutions of a
+    /// short task are often equal, so the numbers are then meaningless.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub too_short: Option<bool>,
-    /// The measures with fingerprints weighed by their rarity, if these were weighed.
+    /// The measures of the fingerprints weighted by rarity, if fingerprints were weighted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub weighted: Option<WeightedSimilarity>,
@@ -52,25 +52,25 @@ pub struct PairReport {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub passage_tokens: Option<u32>,
-    /// The category of Seo and Croft; none if either containment is a tenth or less.
+    /// The category of Seo and Croft. Missing if one containment is a tenth or less.
     #[cfg_attr(feature = "openapi", schema(required = true))]
     pub category: Option<Category>,
-    /// The passages in common, if they were requested.
+    /// The passages that both documents share, if you requested passages.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub passages: Option<Vec<Passage>>,
-    /// Whether these are all, if they were requested: if not, looking for all would have taken more
-    /// steps or memory than it may. Equal texts have equal answers. Other places of a text that `b`
-    /// has several times are no passages of their own.
+    /// Whether `passages` lists every passage. If not, finding all passages would have exceeded the
+    /// limit on steps or memory. Equal texts have equal answers. A text that `b` repeats is listed
+    /// at one place only.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub passages_complete: Option<bool>,
 }
 
 impl PairReport {
-    /// Returns whether the pair joins two documents in a cluster. A passage must say more than
-    /// chance, or may do so because the search for passages was cut short, and neither program may
-    /// be too short to judge. Without texts, no passages are required.
+    /// Returns whether the pair joins two documents in a cluster. A passage must be evidence beyond
+    /// chance, or the search for passages must have been cut short. Both programs must be long
+    /// enough to judge. Without texts, no passages are required.
     #[must_use]
     pub fn is_edge(&self) -> bool {
         let has_passage = self.passages.as_ref().is_none_or(|found| !found.is_empty());
@@ -79,8 +79,8 @@ impl PairReport {
     }
 }
 
-/// The measures of a pair with fingerprints weighed by their rarity: each counts for the square of
-/// its inverse document frequency.
+/// The measures of a pair with fingerprints weighted by rarity. The weight of a fingerprint is the
+/// square of its inverse document frequency.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct WeightedSimilarity {
@@ -88,7 +88,8 @@ pub struct WeightedSimilarity {
     pub containment_of_a: f64,
     /// The share of the weight of `b` that is in `a`, 0 to 1.
     pub containment_of_b: f64,
-    /// The share of the weight of both together that is in both, 0 to 1.
+    /// The weight of the shared fingerprints, divided by the weight of all fingerprints of both
+    /// documents, 0 to 1.
     pub resemblance: f64,
 }
 

@@ -17,14 +17,13 @@ pub const PARTS_MAX: usize = 1 << 16;
 /// A part of a document, without its text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Part {
-    /// Its name, which no other part of the document has: not empty, at most
-    /// [`PART_NAME_BYTES_MAX`], no control characters.
+    /// The name, unique in the document: not empty, at most [`PART_NAME_BYTES_MAX`], no control
+    /// characters.
     pub name: String,
-    /// The byte of the document's text where it begins. It ends before the line feed that is before
-    /// the next part, or with the text.
+    /// The byte of the document's text where the part begins. A part ends before the line feed that
+    /// separates it from the next part, or at the end of the text.
     pub start: u32,
-    /// The token of the document where it begins, if that is recorded: in an index that stores no
-    /// texts.
+    /// The token of the document where the part begins. Only an index without texts records it.
     pub first_token: Option<u32>,
 }
 
@@ -33,9 +32,9 @@ pub struct Part {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct PartText {
-    /// Its name, which no other part of the document has.
+    /// The name, unique in the document.
     pub name: String,
-    /// Its text.
+    /// The text of the part.
     #[cfg_attr(feature = "openapi", schema(pattern = r"^[^\x00]*$"))]
     pub text: String,
 }
@@ -50,6 +49,14 @@ impl Part {
 
 /// Returns the bytes of the part at this place in the list `parts` of a document whose text has
 /// this many bytes.
+///
+/// ```
+/// use cento_api::{Part, part::part_range};
+///
+/// // Two files of a submission, joined with a line feed.
+/// let (text, parts) = ("fn a() {}\nfn b() {}", [Part::new("a.rs", 0), Part::new("b.rs", 10)]);
+/// assert_eq!(&text[part_range(&parts, 0, text.len())], "fn a() {}");
+/// ```
 ///
 /// # Panics
 /// When the list has no such place.
@@ -80,6 +87,13 @@ pub fn exchanged_parts(parts: &[Part], text: &str) -> Vec<PartText> {
 
 /// Returns the part with this byte of the text. A line feed between parts belongs to the part
 /// before.
+///
+/// ```
+/// use cento_api::{Part, part::part_at};
+///
+/// let parts = [Part::new("a.rs", 0), Part::new("b.rs", 10)];
+/// assert_eq!(part_at(&parts, 12).unwrap().name, "b.rs");
+/// ```
 #[must_use]
 pub fn part_at(parts: &[Part], byte: u32) -> Option<&Part> {
     let after = parts.partition_point(|part| part.start <= byte);
@@ -96,6 +110,13 @@ pub fn part_at_token(parts: &[Part], token: u32) -> Option<&Part> {
 }
 
 /// Returns the reason why no document with this text can have these parts, as a clause, if any.
+///
+/// ```
+/// use cento_api::{Part, part::parts_problem};
+///
+/// let parts = [Part::new("a.rs", 0), Part::new("a.rs", 4)];
+/// assert!(parts_problem(&parts, "one\ntwo").is_some());
+/// ```
 #[must_use]
 pub fn parts_problem(parts: &[Part], text: &str) -> Option<String> {
     let [first, ..] = parts else { return None };

@@ -4,12 +4,24 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 
-/// A passage that two texts have in common: `a`, the query of a search or the first of a pair, and
-/// `b`, the hit or the second.
+/// A passage that two texts share. In a search, `a` is the query and `b` the hit. In a pair, `a`
+/// and `b` are the two documents.
 ///
 /// Ranges are half-open and count bytes of both texts, or [tokens](Unit::Tokens) where a text is
 /// missing. A search finds passages if its query requests them; aligning two texts takes time in
 /// proportion to their lengths, bounded by a budget of steps.
+///
+/// ```
+/// use cento_api::{Passage, Unit};
+///
+/// // Bytes 204 to 498 of the query are bytes 0 to 291 of the hit: 60 words.
+/// let passage = Passage::new((204, 498), (0, 291), Unit::Bytes, 60, 0.975);
+/// let passage = passage.with_matched(58, vec![(204, 300), (310, 498)]);
+/// assert_eq!((passage.matched, passage.matched_in_a().len()), (58, 2));
+/// ```
+#[doc(alias = "plagiarism")]
+#[doc(alias = "alignment")]
+#[doc(alias = "match")]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(
@@ -29,41 +41,42 @@ pub struct Passage {
     /// What the two ranges, which are half-open, count.
     #[serde(default, skip_serializing_if = "Unit::is_bytes")]
     pub unit: Unit,
-    /// The words of `a` in it, of a program its tokens. All words count, also where the tokens of
-    /// the index are stems without stop words, or letters.
+    /// The words of the passage in `a`, or the tokens of a program. All words count, even if the
+    /// tokens of the index are stems without stop words, or letters.
     pub tokens: u32,
-    /// Those of them that `b` has too, in its range. If the passage was copied, they are in the
-    /// same order there: the words that were not edited. Of a rewritten passage or a summary they
-    /// are the words of both places, each as often as both have it. A clause that `a` copied more
-    /// often than `b` has it is matched each time. Without text, an estimate from the fingerprints.
+    /// The words that `a` and `b` both have in their ranges. In a copied passage these are the
+    /// words that were not edited, in the same order. In a rewritten passage or a summary, each
+    /// word counts as often as both ranges have it. If `a` repeats a clause, every repetition is
+    /// matched. Without text, the number is an estimate from the fingerprints.
     #[serde(default)]
     pub matched: u32,
-    /// The places of the matched tokens in `a`, ascending and disjoint; empty if all are matched.
+    /// The ranges of the matched tokens in `a`, ascending and disjoint. Empty if all tokens are
+    /// matched.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "openapi", schema(value_type = Vec<Vec<u32>>))]
     pub matched_ranges: Vec<(u32, u32)>,
-    /// How alike the two places are, 0 to 1: the tokens that both have as a share of their mean
-    /// number; without text, an estimate from the fingerprints.
+    /// How alike the two ranges are, 0 to 1: the number of matched tokens divided by the mean
+    /// length of both ranges. Without text, an estimate from the fingerprints.
     pub similarity: f64,
-    /// The information of its matched tokens, in bits, less what its gaps cost: how much the
-    /// passage says in this collection. Text that many documents have says next to nothing. None
-    /// without the texts of a collection.
+    /// The information of the matched tokens in bits, minus the cost of gaps: how much the passage
+    /// says in this collection. Text that many documents have says almost nothing. Missing without
+    /// the texts of a collection.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub evidence: Option<f64>,
-    /// How many unrelated documents of the collection have a passage with as much evidence in
-    /// common with `a`, by chance. If the passages have more than half of the longer text,
-    /// the number for all of them together counts where it is less.
+    /// How many unrelated documents of the collection are expected to share a passage of as much
+    /// evidence with `a` by chance. If the passages cover more than half of the longer text, the
+    /// number for all passages together counts if it is smaller.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected: Option<f64>,
     /// Whether letters were aligned instead of words, because many words have wrong letters, or
-    /// were joined or cut. All of the passage then corresponds, and no evidence is computed.
+    /// were joined or cut. The whole passage then corresponds, and cento computes no evidence.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub by_letters: bool,
-    /// The part of `a` that it is in, if `a` has parts. Its page and line are then those of the
-    /// part.
+    /// The part of `a` with the passage, if `a` has parts. Page and line then count from the
+    /// beginning of the part.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub a_part: Option<String>,
-    /// The part of `b` that it is in, if `b` has parts.
+    /// The part of `b` with the passage, if `b` has parts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub b_part: Option<String>,
     /// The page of `a` on which it begins, counted from 1, if `a` has pages: form feeds (U+000C)
@@ -80,10 +93,10 @@ pub struct Passage {
     /// The line of `b` on which it begins.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub b_line: Option<u32>,
-    /// Its place in the file that `a` was extracted from, if that is known: in a web page.
+    /// The range in the file that `a` was extracted from, for a web page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub a_origin: Option<Origin>,
-    /// Its place in the file that `b` was extracted from, if that is known.
+    /// The range in the file that `b` was extracted from, for a web page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub b_origin: Option<Origin>,
 }

@@ -4,11 +4,11 @@
 //! the figures of docs/concepts/presets.md. The index keeps the name of its preset, so that later
 //! calls take their defaults from the preset.
 //!
-//! All interfaces follow one rule: an option of the caller wins over the preset, and the preset
-//! wins over the default of the call. A ranking applies to searches and pairs. A threshold applies
-//! only to decisions about near-duplicates (pairs, clusters, deduplication). It never applies to
-//! searches, because a search for a quotation would find nothing in an index of near-duplicates.
-//! The library applies the rule, and reports the defaults that it used ([`PresetDefaults`]).
+//! All interfaces follow one rule: your option wins over the preset, and the preset wins over the
+//! default of the call. A ranking applies to searches and pairs. A threshold applies only to
+//! decisions about near-duplicates (pairs, clusters, deduplication). It never applies to searches,
+//! because a search for a quotation would find nothing in an index of near-duplicates. The library
+//! applies the rule, and reports the defaults that it used ([`PresetDefaults`]).
 
 use std::fmt;
 use std::str::FromStr;
@@ -24,14 +24,23 @@ pub const REUSE: &str = "reuse";
 
 /// The scheme for reused text that was rewritten.
 ///
-/// Over stems without stop words, pairs survive words that were replaced, left out and put
-/// elsewhere, and single words survive in a sentence where no pair does.
+/// The scheme works on stems without stop words. Pairs of stems survive when words are replaced,
+/// omitted or moved. Single stems survive in a sentence where no pair does.
 pub const REUSE_SPEC: &str = "pairs(n=100)";
 
 /// The analyzer for rewritten text. In a text of a few sentences, stop words stay.
 pub const REUSE_ANALYZER: &str = "avtor(stop=2)";
 
 /// The purpose of an index, which sets its scheme, its analyzer and defaults of later calls.
+///
+/// ```
+/// use cento_api::Preset;
+///
+/// let preset: Preset = "corpus".parse()?;
+/// assert_eq!((preset.name(), preset.analyzer()), ("corpus", "words"));
+/// assert!(Preset::ALL.contains(&preset));
+/// # Ok::<(), cento_api::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[non_exhaustive]
@@ -41,7 +50,7 @@ pub enum Preset {
     Essays,
     /// Web pages, news and training data: whole documents, not their passages.
     Corpus,
-    /// Programs.
+    /// Source code: copies with other names and another layout.
     Code,
     /// OCR text and early printed books.
     Ocr,
@@ -90,7 +99,6 @@ const LETTERS_SPEC: &str = "mod(k=7,p=9)";
 /// no page (QUALITY.md). The containments are at least as large as the resemblance.
 const NOISY_DUPLICATES: f64 = 0.6;
 
-/// The default analyzer.
 const WORDS: &str = "words";
 
 /// Settings in the order of [`Preset::ALL`].
@@ -252,17 +260,17 @@ impl PresetRank {
     }
 }
 
-/// The defaults of a preset that a call used, because the caller gave none of his own.
+/// The defaults of a preset that the call used where you had set nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct PresetDefaults {
     /// The preset of the index.
     pub preset: Preset,
-    /// The least resemblance of near-duplicates, if it decided.
+    /// The minimum resemblance of near-duplicates, if the preset's value was used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub min_resemblance: Option<f64>,
-    /// The ranking, if it decided.
+    /// The ranking, if the preset's ranking was used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub rank: Option<PresetRank>,

@@ -12,8 +12,8 @@ use crate::error::{Error, Result};
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[non_exhaustive]
 pub struct RepeatedPassage {
-    /// The number of different documents that have it: each of its runs of words is in at least as
-    /// many.
+    /// The number of different documents with the passage. At least as many documents have each run
+    /// of words in the passage.
     pub documents: u64,
     /// The number of different documents that were compared; exact copies count once.
     pub of_documents: u64,
@@ -21,10 +21,10 @@ pub struct RepeatedPassage {
     pub tokens: u32,
     /// The id of a document that has it.
     pub example: String,
-    /// Its place in the text of that document, in bytes, half-open.
+    /// The range of the passage in the example document, in bytes, half-open.
     #[cfg_attr(feature = "openapi", schema(value_type = Vec<u32>, min_items = 2, max_items = 2))]
     pub bytes: (u32, u32),
-    /// Its text.
+    /// The passage as it is in the example document.
     pub text: String,
 }
 
@@ -43,6 +43,16 @@ impl RepeatedPassage {
 }
 
 /// The share of the different documents of a collection that a passage of boilerplate is in.
+///
+/// ```
+/// use cento_api::BoilerplateShare;
+///
+/// assert_eq!(BoilerplateShare::default().get(), 0.75);
+/// assert_eq!(BoilerplateShare::of_auto("auto:0.5")?.map(BoilerplateShare::get), Some(0.5));
+/// assert_eq!(BoilerplateShare::of_auto("template.txt")?, None);
+/// # Ok::<(), cento_api::Error>(())
+/// ```
+#[doc(alias = "boilerplate")]
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize, Deserialize)]
 #[serde(try_from = "f64", into = "f64")]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]

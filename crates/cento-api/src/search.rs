@@ -66,7 +66,7 @@ pub struct SearchOptions {
     #[cfg_attr(feature = "clap", arg(long, value_name = "ID", allow_hyphen_values = true))]
     pub exclude_id: Vec<String>,
     /// Ignore fingerprints that occur in more documents than this when looking for hits: a number
-    /// of documents, or a share such as `0.01`. Default: the setting of the index.
+    /// of documents, or a share such as `0.01`. Default: the setting of your index.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "N|F"))]
     #[cfg_attr(feature = "openapi", schema(

@@ -37,7 +37,7 @@ pub struct ShardFrequencies {
     /// The number of documents with each fingerprint, deleted ones included, in the order of the
     /// fingerprints.
     pub dfs: Vec<u64>,
-    /// The number of deleted documents among them; empty if no document is deleted.
+    /// How many of these documents are deleted. Empty if no document is deleted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub deleted: Vec<u64>,
     /// The places of fingerprints that only deleted and excluded documents have, ascending.
@@ -52,8 +52,8 @@ pub struct ShardFrequencies {
     pub sample: Option<ShardSample>,
 }
 
-/// The texts whose digests are least: they say which passages are chance. The sample of several
-/// shards is made from theirs.
+/// The texts with the smallest digests, which show which passages occur by chance. A sample of
+/// several shards is made from the samples of the shards.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
@@ -83,18 +83,18 @@ pub struct SampledText {
 pub struct ShardCandidates {
     /// The digest of the commit.
     pub commit: String,
-    /// The query, with the numbers of all shards: every shard says the same.
+    /// The query with the numbers of all shards, equal in the answer of every shard.
     pub query: QueryInfo,
-    /// The weight of the fingerprints of the query; 0 if they are not weighed.
+    /// The weight of the query's fingerprints, or 0 if fingerprints are not weighted.
     pub weight: u64,
     /// The number of documents that meet the thresholds, as far as they were counted.
     pub met: u64,
-    /// The number of best documents that were kept at least, if others were left out without being
-    /// counted.
+    /// The minimum number of best documents that the shard kept. Missing if the shard counted every
+    /// document.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub kept_max: Option<u64>,
-    /// The best of them, best first.
+    /// The best of the kept documents, best first.
     pub candidates: Vec<ShardCandidate>,
 }
 
@@ -103,21 +103,21 @@ pub struct ShardCandidates {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ShardCandidate {
-    /// The caller's id.
+    /// The id that you gave the document.
     pub id: String,
     /// Distinct fingerprints in common.
     pub overlap: u32,
     /// Distinct fingerprints of the document.
     pub fingerprints: u32,
-    /// The weight of those in common; 0 if they are not weighed.
+    /// The weight of the shared fingerprints, or 0 if fingerprints are not weighted.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub weight: u64,
-    /// How similar the texts are, if that decided whether the document meets the thresholds.
+    /// The similarity of the texts, if the thresholds required it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub similarity: Option<Similarity>,
-    /// The number of short runs of the query in the text of the document, if it may be one of the
-    /// first hits and share equally many fingerprints with others.
+    /// The number of short runs of the query in the text of the document. Present if the document
+    /// may be one of the first hits and another document shares equally many fingerprints.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub runs: Option<u32>,
@@ -139,10 +139,11 @@ pub struct ShardWinners {
     /// requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sample_digest: Option<String>,
-    /// That sample; a shard keeps the last ones, and says if it needs it.
+    /// The sample with this digest. A shard keeps the last samples, and requests the sample if it
+    /// is missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sample: Option<ShardSample>,
-    /// The documents.
+    /// The candidates to compare with the query.
     pub winners: Vec<ShardCandidate>,
 }
 
@@ -152,7 +153,7 @@ pub struct ShardWinners {
 pub struct ShardSpans {
     /// The digest of the commit.
     pub commit: String,
-    /// Whether the request must be repeated with the sample; then nothing was compared.
+    /// Whether the shard compared nothing, because the request must be repeated with the sample.
     #[serde(default, skip_serializing_if = "is_false")]
     pub needs_sample: bool,
     /// The documents, in the order of the request.
@@ -163,19 +164,19 @@ pub struct ShardSpans {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ShardHit {
-    /// The caller's id.
+    /// The id that you gave the document.
     pub id: String,
-    /// The hit, without the measures of weights; absent if its measure by `verify` misses a
+    /// The hit, without measures by weight. Missing if the measure of `verify` is below a
     /// threshold.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub hit: Option<Hit>,
-    /// What its passages count, if they were looked for.
+    /// The number and size of the passages, if passages were looked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub passages: Option<PassageCounts>,
-    /// Its distinct fingerprints, if fingerprints are weighed: their document frequencies in all
-    /// shards give its weight.
+    /// The distinct fingerprints of the document, if fingerprints are weighted. The document
+    /// frequencies in all shards give their weight.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub signature: Option<SignatureBody>,
@@ -187,7 +188,7 @@ pub struct ShardHit {
 pub struct PassageCounts {
     /// The number of passages.
     pub found: u32,
-    /// Whether these are all.
+    /// Whether all passages were found.
     pub complete: bool,
     /// The tokens of the query in passages.
     pub tokens: u32,
@@ -221,6 +222,6 @@ pub enum ShardStep {
     /// Ask every shard for the frequencies of these fingerprints, add them up, and keep them as
     /// `weights`.
     Weights(SignatureBody),
-    /// The answer.
+    /// The search is complete: the answer over all shards.
     Answer(Box<Answer>),
 }

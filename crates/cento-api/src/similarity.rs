@@ -12,10 +12,10 @@ use crate::overlap::{Category, Overlap};
 
 /// The similarity of two texts, `a` and `b`.
 ///
-/// The numbers are shares of distinct runs of k tokens, as the scheme sets k. They are
-/// [exact](Similarity::exact), or estimates with a [standard error](Similarity::standard_error), or
-/// those of [sketches](Similarity::of_sketches). [`resembles`](Similarity::resembles) and
-/// [`contains_a`](Similarity::contains_a) compare them with a threshold in a way that allows for
+/// The numbers are shares of distinct runs of k tokens, as the scheme sets k. A similarity is
+/// [exact](Similarity::exact), or [estimated](Similarity::estimated) with a standard error, or [of
+/// sketches](Similarity::of_sketches). [`resembles`](Similarity::resembles) and
+/// [`contains_a`](Similarity::contains_a) compare the similarity with a threshold, and allow for
 /// the error.
 ///
 /// ```
@@ -28,25 +28,28 @@ use crate::overlap::{Category, Overlap};
 /// assert_eq!(similarity.resemblance, 3.0 / 7.0);
 /// assert!(similarity.contains_either(0.7) && !similarity.resembles(0.7));
 /// ```
+#[doc(alias = "Jaccard")]
+#[doc(alias = "containment")]
+#[doc(alias = "near-duplicate")]
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "openapi", schema(description = "The similarity of two texts, `a` and `b`."))]
 pub struct Similarity {
-    /// The share of the runs of both texts that are in both, 0 to 1.
+    /// The share of the runs of either text that both texts have, 0 to 1.
     pub resemblance: f64,
     /// The share of the runs of `a` that `b` has, 0 to 1.
     pub containment_of_a: f64,
     /// The share of the runs of `b` that `a` has, 0 to 1.
     pub containment_of_b: f64,
-    /// The standard error of `resemblance`: it is off by less in two of three cases. It is 0 if the
-    /// numbers are exact, and absent if they are those of sketches.
+    /// The standard error of `resemblance`. Two of three estimates are off by less. 0 if the
+    /// numbers are exact, and missing if they describe sketches.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub standard_error: Option<f64>,
-    /// Whether the numbers are those of the texts, rather than estimates.
+    /// Whether the numbers describe the texts, not estimates.
     pub exact: bool,
-    /// Whether the numbers are those of the scheme's sketches of the texts, and not estimates for
-    /// the texts.
+    /// Whether the numbers describe the scheme's sketches of the texts, without an estimate for the
+    /// texts.
     #[serde(default, skip_serializing_if = "is_false")]
     pub of_sketches: bool,
 }
@@ -77,6 +80,7 @@ impl Similarity {
     }
 
     /// Returns an estimate with its standard error.
+    #[doc(alias = "estimate")]
     #[must_use]
     pub fn estimated(
         resemblance: f64,
@@ -130,9 +134,9 @@ impl Similarity {
 
     /// Tells whether there is evidence that the resemblance is at least this.
     ///
-    /// An exact value decides by itself, and so do sketches, whose error is unknown. An estimate
-    /// must also be precise: three standard errors below it must be no less than `least` - .2. So
-    /// an estimate whose error is as large as itself is no evidence.
+    /// An exact value decides by itself, and so does a value of sketches, whose error is unknown.
+    /// An estimate must also be precise: three standard errors below the estimate must be at least
+    /// `least` - 0.2. Therefore an estimate whose error is as large as the estimate is no evidence.
     #[must_use]
     pub fn resembles(&self, least: f64) -> bool {
         is_evidence(self.resemblance, self.standard_error, least)

@@ -2,30 +2,31 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What a document has from where, in tokens. Each counts once: as boilerplate, else as known, else
-/// as shared, else as new.
+/// How many tokens of a document come from where. A token counts once: as boilerplate, or else as
+/// known, or else as shared, or else as new.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Sources {
     /// The id of the document.
     #[serde(rename = "document")]
     pub name: String,
-    /// All its tokens.
+    /// The number of tokens of the document.
     pub tokens: u32,
-    /// Those that are in no passage.
+    /// Tokens in no passage.
     pub new: u32,
-    /// Those in passages of documents that were known before.
+    /// Tokens in passages of documents that were known before.
     pub known: u32,
-    /// Those in passages of other documents that are new.
+    /// Tokens in passages of further new documents.
     pub shared: u32,
-    /// Those of specified boilerplate.
+    /// Tokens in the boilerplate that you specified.
     pub boilerplate: u32,
-    /// Whether the search for passages was not cut short; if it was, more of the new text may be
-    /// known or shared.
+    /// Whether the search for passages ran to its end. If not, some of the new text may be known or
+    /// shared.
     pub complete: bool,
 }
 
-/// A document that shares passages with the counted document, with the matched bytes of the latter.
+/// A document that shares passages with the counted document, and the matched bytes of the counted
+/// document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SourceRanges {
     /// The id of the source.
@@ -37,6 +38,23 @@ pub struct SourceRanges {
 }
 
 /// A document whose tokens are counted by their sources.
+///
+/// ```
+/// use cento_api::{SourceRanges, SourcedDocument};
+///
+/// // Four tokens: the first is boilerplate, the next one is in an indexed document.
+/// let index = Some("archive.idx".to_owned());
+/// let archived = SourceRanges { id: "old".into(), index, ranges: vec![(0, 20)] };
+/// let sums = SourcedDocument {
+///     name: "essay".into(),
+///     places: vec![0, 10, 20, 30],
+///     boilerplate: vec![(0, 5)],
+///     sources: vec![archived],
+///     complete: true,
+/// }
+/// .sums();
+/// assert_eq!((sums.boilerplate, sums.known, sums.shared, sums.new), (1, 1, 0, 2));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SourcedDocument {
     /// The id of the counted document.

@@ -8,15 +8,15 @@ use crate::Preset;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Stats {
-    /// Documents.
+    /// Documents that a search can find.
     pub documents: u64,
     /// Removed or replaced documents that still take space.
     pub deleted: u64,
-    /// Segments.
+    /// Segments, each with its own `.sig` file.
     pub segments: usize,
     /// Distinct fingerprints, added up over the segments.
     pub terms: u64,
-    /// Pairs of a fingerprint and a document that holds it, deleted documents included.
+    /// Pairs of a fingerprint and a document with the fingerprint, deleted documents included.
     pub postings: u64,
     /// Stored occurrences of fingerprints, deleted documents included.
     pub fingerprints: u64,
@@ -34,7 +34,7 @@ pub struct Stats {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub key: Option<String>,
-    /// Bytes on disk.
+    /// Bytes on disk, by content.
     pub bytes: Bytes,
 }
 
@@ -42,11 +42,11 @@ pub struct Stats {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Bytes {
-    /// All `.sig` files.
+    /// Bytes of all `.sig` files.
     pub signatures: u64,
     /// The stored documents, if texts are stored.
     pub text: u64,
-    /// Everything else.
+    /// Bytes of all remaining files of the index.
     pub other: u64,
 }
 
@@ -54,9 +54,9 @@ pub struct Bytes {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Compaction {
-    /// Segments before.
+    /// Segments before the compaction.
     pub segments_before: usize,
-    /// Segments after.
+    /// Segments after the compaction.
     pub segments_after: usize,
     /// Deleted documents whose space was reclaimed.
     pub purged: u64,

@@ -5,6 +5,13 @@ const ALIKE_MIN: f64 = 0.8;
 
 /// Returns the known name that is most similar to `name`, or `None` if no name is similar enough.
 /// Among equally similar names, the first wins.
+///
+/// ```
+/// use cento_api::suggest::nearest;
+///
+/// assert_eq!(nearest("winow", ["minhash", "winnow"]), Some("winnow"));
+/// assert_eq!(nearest("body", ["minhash", "winnow"]), None);
+/// ```
 #[must_use]
 pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let name = name.to_ascii_lowercase();

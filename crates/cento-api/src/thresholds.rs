@@ -8,12 +8,11 @@ use crate::error::Result;
 use crate::search::check_share;
 use crate::whole;
 
-/// The minimum values that a hit, or a pair of documents, must meet, all of them.
+/// The minimum values for a hit or a pair of documents. All of them must be met.
 ///
-/// If the fingerprints alone do not decide whether texts are similar enough, the texts are compared
-/// if both are at hand; otherwise an estimate that is evidence decides
-/// ([`Similarity::resembles`]). Shares are from 0 to 1; a call that
-/// uses thresholds refuses others.
+/// If fingerprints alone cannot decide whether two texts are similar enough, cento compares the
+/// texts. If a text is missing, an estimate decides if it is evidence ([`Similarity::resembles`]).
+/// Shares are from 0 to 1, and a call rejects other values.
 ///
 /// ```
 /// use cento_api::Thresholds;
@@ -28,7 +27,7 @@ use crate::whole;
 #[setters(into)]
 pub struct Thresholds {
     /// Minimum share of the query that a hit contains, 0 to 1. For pairs: of either document that
-    /// the other contains.
+    /// the other document contains.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "X", value_parser = crate::search::share))]
     #[cfg_attr(feature = "openapi", schema(minimum = 0.0, maximum = 1.0))]
@@ -43,7 +42,8 @@ pub struct Thresholds {
     #[cfg_attr(feature = "clap", arg(long, value_name = "N"))]
     pub min_overlap: Option<u32>,
     /// Minimum share of the query's fingerprints that a hit contains, weighted by rarity in the
-    /// index, 0 to 1. For pairs: of the fingerprints of either document that the other contains.
+    /// index, 0 to 1. For pairs: of the fingerprints of either document that the other document
+    /// contains.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "X", value_parser = crate::search::share))]
     #[cfg_attr(feature = "openapi", schema(minimum = 0.0, maximum = 1.0))]
@@ -63,8 +63,8 @@ impl Thresholds {
         Thresholds::default().min_containment(0.1)
     }
 
-    /// Returns the default thresholds of the documents of a cluster: half a resemblance to its
-    /// first.
+    /// Returns the default thresholds of a cluster: each document resembles the representative by
+    /// at least 0.5.
     #[must_use]
     pub fn of_clusters() -> Thresholds {
         Thresholds::default().min_resemblance(0.5)

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{TimeOrder, Unit};
 
-/// Where every part of a text comes from: its spans that stored documents have too, in order.
+/// Where every part of a text comes from: the spans that stored documents also have, in order.
 ///
 /// The four shares count the letters and digits of the text, or the tokens of a program, without
 /// boilerplate. Together they are 1, unless nothing counts. Only matched words of passages count as
@@ -14,24 +14,24 @@ use crate::{TimeOrder, Unit};
 pub struct Trace {
     /// The number of letters and digits, or tokens, that count.
     pub size: u64,
-    /// What `size` counts.
+    /// Whether `size` counts letters and digits, or tokens.
     pub unit: CountUnit,
-    /// The share that stored documents have, and that is neither common nor cited.
+    /// The share that stored documents have, without common and cited text.
     pub reused: f64,
     /// The share in common spans.
     pub common: f64,
-    /// The share that stored documents have, and that the text has in quotation marks or in its
-    /// bibliography.
+    /// The share that stored documents have, and that the text quotes in quotation marks or lists
+    /// in its bibliography.
     pub cited: f64,
     /// The share that no stored document has, as far as the search found.
     pub new: f64,
-    /// What decides which document was first: dates, unless none were requested or no carrier has
-    /// one.
+    /// Whether dates or the order of addition decide which document was first. Dates decide if you
+    /// requested a field and a carrier has a date.
     pub order: TimeOrder,
-    /// The spans, in the order of the text. They do not overlap: the passage that says most comes
-    /// first, and documents with passages within it are its carriers. Of another passage, a part
-    /// that no span has begins a span if it is more than half of the passage, and is otherwise
-    /// added to the span beside it.
+    /// The spans, in the order of the text. Spans do not overlap. The passage with the most
+    /// evidence comes first, and documents with passages inside this span are its carriers. The
+    /// uncovered part of a further passage becomes a span if it is more than half of the passage.
+    /// Otherwise it joins the neighboring span.
     pub spans: Vec<TracedSpan>,
 }
 
@@ -39,50 +39,51 @@ pub struct Trace {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct TracedSpan {
-    /// Its bytes in the text, half-open.
+    /// The range of the span in the text, half-open, in bytes.
     #[cfg_attr(feature = "openapi", schema(value_type = Vec<u32>, min_items = 2, max_items = 2))]
     pub a: (u32, u32),
-    /// The part of the text where it begins, if the text has parts. Page and line then count from
-    /// the beginning of the part.
+    /// The part of the text where the span begins, if the text has parts. Page and line then count
+    /// from the beginning of the part.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub a_part: Option<String>,
-    /// The page on which it begins, counted from 1, if the text has pages.
+    /// The page on which the span begins, counted from 1, if the text has pages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub a_page: Option<u32>,
-    /// The line on which it begins, counted from 1, if the text has lines.
+    /// The line on which the span begins, counted from 1, if the text has lines.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub a_line: Option<u32>,
-    /// Its text.
+    /// The text of the span.
     pub text: String,
-    /// Its words, of a program its tokens.
+    /// The number of words of the span, or tokens of a program.
     pub words: u32,
-    /// How many of these words the best carrier has too.
+    /// How many of these words the best carrier has.
     pub matched: u32,
     /// The information of the best carrier's passage, in bits; none without texts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub evidence: Option<f64>,
-    /// How many unrelated documents have a passage that says as much, by chance.
+    /// How many unrelated documents are expected to have a passage with as much evidence by chance.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub expected: Option<f64>,
-    /// Whether more than half of the documents of the index carry it, and at least eight do: then
-    /// it counts as common, and not as reused.
+    /// Whether more than half of the documents of the index, and at least eight, carry the span.
+    /// Such a span counts as common, not as reused.
     pub is_common: bool,
-    /// The number of documents that have it: at least half as much of it as the best carrier has.
+    /// The number of documents with the span, or with at least half as much of the span as the best
+    /// carrier.
     pub carriers: u64,
-    /// Whether the number is exact, because all documents that share fingerprints with the span
-    /// were compared. If not, documents with few of its fingerprints may be missing, and those that
-    /// no comparison was left for are counted if they have half of them.
+    /// Whether the number of carriers is exact, because cento compared all documents that share
+    /// fingerprints with the span. If not, documents with few of the fingerprints may be missing.
+    /// Documents that cento did not compare count if they have half of the fingerprints.
     pub carriers_exact: bool,
-    /// The carrier that has most of it; of equals the first.
+    /// The carrier with the most of the span, or the first of equal carriers.
     pub best: SpanCarrier,
     /// The first carrier, as [`Trace::order`] says.
     pub first: SpanCarrier,
-    /// The carriers that were requested, the best first.
+    /// The carriers that you requested, the best first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub others: Vec<SpanCarrier>,
 }
@@ -91,37 +92,37 @@ pub struct TracedSpan {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct SpanCarrier {
-    /// Its id.
+    /// The id of the stored document.
     pub id: String,
-    /// The index that has it, if several were searched.
+    /// The index with the document, if you searched several indexes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub index: Option<String>,
-    /// Its date as `meta` has it, if there is one and dates decide which carrier is first.
+    /// The date of the document as in `meta`, if dates decide which carrier is first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub date: Option<String>,
     /// When it was added (RFC 3339).
     pub added: String,
-    /// The place of its passage, half-open.
+    /// The range of the passage, half-open.
     #[cfg_attr(feature = "openapi", schema(value_type = Vec<u32>, min_items = 2, max_items = 2))]
     pub b: (u32, u32),
-    /// What the place counts.
+    /// Whether the range counts bytes or tokens.
     #[serde(default, skip_serializing_if = "Unit::is_bytes")]
     pub unit: Unit,
     /// The part of the document where the passage begins, if the document has parts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub b_part: Option<String>,
-    /// The page on which it begins, counted from 1, if the document has pages.
+    /// The page on which the passage begins, counted from 1, if the document has pages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub b_page: Option<u32>,
-    /// The line on which it begins, counted from 1, if the document has lines.
+    /// The line on which the passage begins, counted from 1, if the document has lines.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub b_line: Option<u32>,
-    /// The words of its passage, of the best and the first carrier, if texts are stored.
+    /// The words of the passage. Only for the best and the first carrier, if texts are stored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub text: Option<String>,

@@ -10,10 +10,11 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct UnseenText {
-    /// The number of characters that a reader does not see: of a text, those without width between
-    /// its letters, and of a file, also hidden and white letters, which are left out of its text.
+    /// The number of hidden characters: characters without width between letters. For a file, also
+    /// hidden and white letters, which cento leaves out of the text.
     pub hidden_characters: u64,
-    /// The number of words with letters of another script that look the same. They are other words.
+    /// The number of words with look-alike letters from a second script. Such words equal no other
+    /// words.
     pub mixed_words: u64,
 }
 

@@ -36,7 +36,7 @@ pub struct WatchOptions {
     #[cfg_attr(feature = "clap", arg(long, value_name = "ID", allow_hyphen_values = true))]
     pub exclude_id: Vec<String>,
     /// Ignore fingerprints that occur in more documents than this when looking for hits: a number
-    /// of documents, or a share such as `0.01`. Default: the setting of the index.
+    /// of documents, or a share such as `0.01`. Default: the setting of your index.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "N|F"))]
     #[cfg_attr(feature = "openapi", schema(
@@ -75,11 +75,12 @@ impl WatchOptions {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Webhook {
-    /// Its address, of http or https.
+    /// The address of the receiver, http or https.
     pub url: String,
-    /// The key of the signatures of posts to it, at least 16 bytes; answers never contain it, and
-    /// names of watches do not depend on it: a request that differs from a watch in the secret
-    /// alone is a conflict. To change the secret, remove the watch, and add it again.
+    /// The key that signs posts to the receiver, at least 16 bytes. Answers never contain the
+    /// secret, and the name of a watch does not depend on it. A request that differs from a watch
+    /// only in the secret is therefore a conflict. To change the secret, remove the watch and add
+    /// it again.
     pub secret: String,
 }
 
@@ -90,9 +91,9 @@ impl std::fmt::Debug for Webhook {
 }
 
 impl Webhook {
-    /// The least length of a secret in bytes.
+    /// The minimum length of a secret in bytes.
     pub const SECRET_BYTES_MIN: usize = 16;
-    /// The greatest length of an address and of a secret in bytes.
+    /// The maximum length of an address and of a secret in bytes.
     pub const BYTES_MAX: usize = 2048;
 
     /// Refuses a webhook that cannot be used.
@@ -122,11 +123,11 @@ impl Webhook {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum WatchedKind {
-    /// A text.
+    /// A text that the watch brings along.
     Text,
-    /// A stored document, in its present version; while it is removed nothing matches.
+    /// The current version of a stored document. While the document is removed, nothing matches.
     Document,
-    /// A signature.
+    /// A signature, so that the service never sees the text.
     Signature,
 }
 
@@ -134,7 +135,7 @@ pub enum WatchedKind {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Watch {
-    /// Its name, which no other watch has.
+    /// The unique name of the watch.
     pub name: String,
     /// The kind of its subject.
     pub kind: WatchedKind,
@@ -149,19 +150,19 @@ pub struct Watch {
     /// The thresholds that a document must meet.
     #[serde(flatten)]
     pub thresholds: Thresholds,
-    /// The other conditions.
+    /// How passages and hits are chosen, beside the thresholds.
     #[serde(flatten)]
     pub options: WatchOptions,
     /// The last commit before its creation: documents of later commits are matched.
     pub commit: u64,
     /// When it was created, in seconds since 1970.
     pub created: u64,
-    /// The address that its events are posted to, if there is one; its scheme and host for clients
-    /// that may only read.
+    /// The address that receives the events, if there is one. Clients that may only read see scheme
+    /// and host.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub webhook: Option<String>,
-    /// The reason why it matches nothing at present, if there is one.
+    /// Why the watch matches nothing at present, if there is a reason.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub problem: Option<String>,
@@ -171,9 +172,8 @@ pub struct Watch {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct WatchEvent {
-    /// Its number, which ascends over all watches: at least the time when its commit was matched,
-    /// in microseconds since 1970, so that also a copy of the index that was put back gives none
-    /// again.
+    /// The number of the event, ascending over all watches: at least the time of matching in
+    /// microseconds since 1970. A restored copy of the index therefore never reuses a number.
     pub cursor: u64,
     /// The name of the watch.
     pub watch: String,
@@ -185,19 +185,19 @@ pub struct WatchEvent {
     pub hit: Hit,
 }
 
-/// Events, in order.
+/// Events of watches, oldest first, and the cursor to continue with.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct WatchEvents {
-    /// The events.
+    /// The events, oldest first.
     pub events: Vec<WatchEvent>,
-    /// The cursor to ask for the following events with; it may be greater than that of the last
-    /// event here.
+    /// The cursor to request the following events with. May be greater than the cursor of the last
+    /// event in the list.
     pub next: u64,
     /// Whether there are more events already.
     pub more: bool,
-    /// Whether events after the cursor of the request were there and are no longer kept, or the
-    /// log is another one and has no such cursor yet.
+    /// Whether events after the requested cursor are lost: they are no longer kept, or a new log
+    /// has not reached the cursor.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub missed: bool,
 }

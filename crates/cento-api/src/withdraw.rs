@@ -76,8 +76,8 @@ impl WithdrawOptions {
     }
 }
 
-/// The record of a withdrawal: the documents that were removed, and those that quote the withdrawn
-/// one.
+/// The record of a withdrawal: the removed documents, and the documents that quote the withdrawn
+/// document.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Withdrawal {
@@ -87,10 +87,11 @@ pub struct Withdrawal {
     pub withdrawn: String,
     /// The digest of its text: XXH3-128 of the UTF-8, 32 hexadecimal digits.
     pub digest: String,
-    /// Its signature. A document that resembles it is refused, unless it lacks words.
+    /// The signature of the withdrawn document. The index rejects a document that resembles it,
+    /// unless the signature lacks words.
     pub signature: SignatureBody,
-    /// If the signature lacks words, because the analyzer of the index leaves some out: the
-    /// signature of all words. A document that resembles it is refused.
+    /// The signature of all words. Present if the analyzer of the index omits words, so that
+    /// `signature` lacks them. The index rejects a document that resembles `words`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub words: Option<SignatureBody>,
@@ -100,7 +101,7 @@ pub struct Withdrawal {
     pub min_passage: u32,
     /// The documents that were removed, the withdrawn one first.
     pub removed: Vec<RemovedDocument>,
-    /// The documents that have passages of it. They stay as they are.
+    /// The documents with passages of the withdrawn document. They remain in the index.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub quoting: Vec<QuotingDocument>,
 }
@@ -124,15 +125,15 @@ impl Withdrawal {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct RemovedDocument {
-    /// Its id.
+    /// The id of the removed document.
     pub id: String,
-    /// The digest of its text.
+    /// The digest of the removed text.
     pub digest: String,
-    /// Why it was removed.
+    /// Why the document was removed.
     pub reason: RemovalReason,
-    /// How much it resembles the withdrawn document, 0 to 1.
+    /// How much the document resembles the withdrawn document, 0 to 1.
     pub resemblance: f64,
-    /// Whether it was added to the index before the withdrawn document.
+    /// Whether the document was added to the index before the withdrawn document.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub added_earlier: bool,
 }
@@ -142,11 +143,11 @@ pub struct RemovedDocument {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum RemovalReason {
-    /// It is the withdrawn document.
+    /// The withdrawn document.
     Withdrawn,
-    /// It has the same text.
+    /// A document with the same text.
     Exact,
-    /// It resembles the withdrawn document.
+    /// A document that resembles the withdrawn document.
     Near,
 }
 
@@ -162,26 +163,26 @@ impl RemovalReason {
     }
 }
 
-/// A document that quotes the withdrawn one, and stays.
+/// A document that quotes the withdrawn document, and remains in the index.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct QuotingDocument {
-    /// Its id.
+    /// The id of the quoting document.
     pub id: String,
-    /// The digest of its text, which is not refused.
+    /// The digest of the text, which may be added again.
     pub digest: String,
-    /// The tokens of its text.
+    /// The number of tokens of the text.
     pub tokens: u32,
-    /// Of these, the tokens in passages of the withdrawn document.
+    /// The number of tokens in passages of the withdrawn document.
     pub quoted_tokens: u32,
-    /// The bytes of its text that these passages are: half-open ranges, ascending.
+    /// The byte ranges of these passages in the text: half-open, ascending.
     #[cfg_attr(feature = "openapi", schema(value_type = Vec<Vec<u32>>))]
     pub passages: Vec<(u32, u32)>,
-    /// Whether it was added to the index before the withdrawn document, which may have the passages
-    /// from it.
+    /// Whether the document was added to the index before the withdrawn document, which may have
+    /// copied the passages.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub added_earlier: bool,
-    /// Whether the search for edited passages was cut short, so that it may have more.
+    /// Whether the search for edited passages was cut short, so that passages may be missing.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub cut_short: bool,
 }

@@ -28,7 +28,7 @@ use cento_source::{self, AddOptions, AddReport, Html, MetaFields, SourceOptions,
 
 /// Add documents to an index, and replace documents with the same id.
 ///
-/// If the index does not exist, cento creates it. With --url, cento sends the documents to a
+/// If your index does not exist, cento creates it. With --url, cento sends your documents to a
 /// service.
 ///
 /// A file of JSON objects (one per line, in an array, or in an array that is a member of an object)
@@ -39,7 +39,7 @@ use cento_source::{self, AddOptions, AddReport, Html, MetaFields, SourceOptions,
 /// meta, so you can repeat an interrupted run.
 ///
 /// A record with an id and a meta object and no other field changes the meta object of the stored
-/// document and keeps its text: cento sets the members of the record, and removes those with the
+/// document and keeps its text: cento sets the members of the record, and removes members with the
 /// value null.
 ///
 /// If cento cannot read a file or record, it tells you which one and why. The exit status is 3 if a
@@ -129,9 +129,9 @@ pub struct SourceArgs {
 pub enum HtmlArg {
     /// The content: the part with many words and few tags, without menus.
     Content,
-    /// All text.
+    /// All visible text, menus included.
     All,
-    /// The file as it is, with its markup.
+    /// The unchanged file, with its markup.
     Source,
 }
 

@@ -19,11 +19,11 @@ use cento::{Corruption, Error};
 ///
 /// cento also lists files in the directory that belong to no commit, because they may have texts
 /// that were removed since. A pull, an addition or a merge that was cut off leaves such files, and
-/// the next change of the index removes them. If there is nothing else to report, the exit status
-/// is 3. cento does not look for such files while another process writes to the index.
+/// the next change of the index removes them. If you have no other problem, the exit status is 3.
+/// cento does not look for such files while another process writes to the index.
 #[derive(Debug, Args)]
 pub struct Check {
-    /// Directory of the index.
+    /// Directory of your index.
     index: PathBuf,
     /// Output format.
     #[arg(long, value_enum, default_value = "human")]

@@ -15,12 +15,12 @@ use super::progress::{Progress, stop_flag};
 use super::terminal::{Id, line, note};
 use cento_collections::cluster::{self, ClusterOptions, Member, Prefer};
 
-/// Find groups of documents that are versions of one another.
+/// Find groups of documents that are versions of the same text.
 ///
 /// Every member of a cluster resembles its representative, not only some other member, so a cluster
 /// does not become a chain of ever less similar documents. Exact copies are in one cluster, even if
-/// --max-df ignores their fingerprints. cento does not show documents outside clusters. Without a
-/// threshold, the minimum resemblance to the representative is the one of the index's preset, or
+/// --max-df ignores their fingerprints. You do not see documents outside clusters. Without a
+/// threshold, your index's preset sets the minimum resemblance to the representative, or else it is
 /// 0.5.
 #[derive(Debug, Args)]
 pub struct Cluster {

@@ -357,7 +357,6 @@ impl Inputs<'_> {
     }
 }
 
-/// No options.
 #[derive(Debug, Args)]
 struct NoArgs {}
 

@@ -22,7 +22,7 @@ use cento_client::{Client, ServiceFile};
 
 /// Merge the segments of an index, and free the space of removed documents.
 ///
-/// If a service runs on the index, the service does the work and keeps answering meanwhile.
+/// If a service runs on your index, the service does the work and keeps answering meanwhile.
 #[derive(Debug, Args)]
 pub struct Compact {
     #[command(flatten)]

@@ -28,10 +28,10 @@ use cento_source::{InFile, SourceOptions, read_text_in_file};
 
 /// Show the passages that two files have in common, side by side.
 ///
-/// cento reads what `cento add` reads, and rejects files that are empty or cannot be read, because
-/// they would seem to have nothing in common. With --url, it uses the scheme and analyzer of the
-/// service's index. On a terminal, words of a passage that the other file does not have at that
-/// place are colored, and so are moved sentences, unless NO_COLOR is set.
+/// You can compare what `cento add` reads. cento rejects files that are empty or cannot be read,
+/// because they would seem to have nothing in common. With --url, it uses the scheme and analyzer
+/// of the service's index. On a terminal, words of a passage that the other file does not have at
+/// that place are colored, and so are moved sentences, unless NO_COLOR is set.
 #[derive(Debug, Args)]
 pub struct Compare {
     /// First file, or - for standard input.

@@ -17,7 +17,7 @@ use cento_source::SourceOptions;
 /// Create an empty index.
 #[derive(Debug, Args)]
 pub struct Create {
-    /// Directory of the index. It must not exist, or must be empty.
+    /// Directory of your index. It must not exist, or must be empty.
     index: PathBuf,
     #[command(flatten)]
     config: ConfigArgs,
@@ -85,9 +85,9 @@ impl Signatures {
 #[derive(Debug, Clone, Args)]
 pub struct ConfigArgs {
     /// Kind of documents. It sets the scheme, the analyzer, and the defaults for the ranking and
-    /// for the minimum resemblance of near-duplicates. `cento info presets` shows what each kind
-    /// sets. A new index keeps its kind for later calls. --scheme and --analyzer override their
-    /// part.
+    /// for the minimum resemblance of near-duplicates. `cento info presets` shows the settings of
+    /// each kind. A new index keeps its kind for later calls. --scheme and --analyzer override
+    /// their part.
     #[arg(id = "for", long = "for", value_name = "PURPOSE", value_enum)]
     pub preset: Option<Preset>,
     /// How fingerprints are chosen, such as winnow(k=3,w=10). `cento info schemes` lists all

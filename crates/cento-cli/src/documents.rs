@@ -29,7 +29,7 @@ use cento_api::part::{exchanged_parts, part_texts};
 /// writes meanwhile.
 #[derive(Debug, Args)]
 pub struct List {
-    /// Directory of the index.
+    /// Directory of your index.
     index: PathBuf,
     /// List only documents that match this query, such as 'meta.lang:de'. Queries are as in `cento
     /// search --filter`.
@@ -44,7 +44,7 @@ pub struct List {
 /// document has parts, each part has a heading.
 #[derive(Debug, Args)]
 pub struct Show {
-    /// Directory of the index.
+    /// Directory of your index.
     index: PathBuf,
     /// Id of the document.
     id: String,
@@ -63,7 +63,7 @@ pub struct Show {
 /// how many there are. The index must store texts.
 #[derive(Debug, Args)]
 pub struct Export {
-    /// Directory of the index.
+    /// Directory of your index.
     index: PathBuf,
     /// Export only documents that match this query, such as 'meta.lang:de'. Queries are as in
     /// `cento search --filter`.

@@ -23,13 +23,13 @@ use cento_collections::families::{
 use cento_collections::pairs::document_count;
 use cento_report::{CarrierRow, FamiliesReport, Run, Strip};
 
-/// Find each reused passage, with all documents that carry it.
+/// Find reused passages, and the documents that carry each passage.
 ///
 /// Such a passage with its documents is a family. The order of its carriers follows --date, the
 /// earliest first, and cento compares each carrier with the nearest of the earlier ones. Carriers
 /// share at least half of the passage. A passage within a longer one that other documents carry is
 /// a family of its own. Without --date, carriers are in the order of addition, which says nothing
-/// about who had the passage first. The index must store texts.
+/// about who had the passage first. Your index must store texts.
 #[derive(Debug, Args)]
 pub struct FamilyList {
     /// Directories of indexes, which are taken as one and must have the same scheme and analyzer;

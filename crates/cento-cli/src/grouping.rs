@@ -1,4 +1,4 @@
-//! Options that make one document of several files.
+//! Options that group files into documents.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ pub struct UnitArgs {
     by: By,
 }
 
-/// Options that make one document of several files.
+/// Options that group files into documents.
 #[derive(Debug, Clone, Args)]
 pub struct GroupingArgs {
     #[command(flatten)]

@@ -24,7 +24,7 @@ use cento_report::{LineageReport, Run};
 /// The direct ancestor of a document is the earlier document that explains most of it, because it
 /// has the largest share of its text. --date says which of two documents is earlier. Without dates,
 /// cento guesses the direction from length, because versions usually grow. It marks such a guess
-/// with a question mark. cento does not show documents without versions.
+/// with a question mark. You do not see documents without versions.
 #[derive(Debug, Args)]
 pub struct LineageList {
     /// Directory of an index; or files, directories, and archives (.tar, .tar.gz, .tgz, .tar.zst,

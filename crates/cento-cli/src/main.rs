@@ -1,12 +1,12 @@
 //! The command `cento`: its verbs, options and exit status.
 //!
-//! `cento add corpus.idx documents/` adds files to an index, `cento search corpus.idx text.txt
-//! --passages` finds the documents that share text with a file, `cento help` lists the other verbs,
-//! and `cento help VERB` explains one.
+//! You add files to an index with `cento add corpus.idx documents/`, and find the documents that
+//! share text with yours with `cento search corpus.idx text.txt --passages`. `cento help` lists all
+//! verbs, and `cento help VERB` explains a verb to you.
 //!
-//! Data goes to standard output, progress and messages to standard error. The exit status is that
-//! of grep: 0 found, 1 nothing found, 2 error; 3 if the work was done, but not with all of the
-//! input; and 130 if the run was stopped, by Ctrl-C for example.
+//! Data goes to standard output, progress and messages to standard error. The exit status is as
+//! with grep: 0 found, 1 nothing found, 2 error. It is 3 if the work was done, but not with all of
+//! your input, and 130 if you stopped the run, by Ctrl-C for example.
 //!
 //! Each verb has a file.
 

@@ -20,15 +20,14 @@ use cento_collections::watch::count_watches;
 ///
 /// cento takes the segments of the other indexes, the shards, as they are, all in one commit. After
 /// a crash the index is as before or has all of them, and you can repeat the command. cento skips
-/// shards that were merged before. The answers are the same as if one index had been built of all
-/// documents.
+/// shards that were merged before. You get the answers of one index built of all documents.
 ///
 /// Shards must have the scheme, the analyzer and the frequency table of the index, and no process
-/// may be writing to them. If the index does not exist, cento creates it with the settings of the
+/// may be writing to them. If your index does not exist, cento creates it with the settings of the
 /// first shard.
 ///
-/// With --url, the index belongs to a service, which keeps running. Shards are then paths below the
-/// directory that the service was started with for them (`serve --shard-dir`).
+/// With --url, your index belongs to a service, which keeps running. Shards are then paths below
+/// the directory that you started the service with for them (`serve --shard-dir`).
 #[derive(Debug, Args)]
 pub struct Merge {
     #[command(flatten)]
@@ -55,7 +54,7 @@ pub struct Merge {
 enum Conflict {
     /// Merge nothing, and report the id and both indexes.
     Error,
-    /// Keep the document of the index that you name later, and delete the other.
+    /// Keep the document of the index that you name later, and delete the earlier document.
     Later,
 }
 

@@ -279,7 +279,6 @@ fn broken() -> io::Error {
 }
 
 impl OutFile {
-    /// Returns standard output.
     pub fn stdout() -> OutFile {
         let writer =
             BufWriter::with_capacity(BUFFER_BYTES, Box::new(io::stdout()) as Box<dyn Write>);
@@ -419,7 +418,7 @@ pub fn is_taken(path: &Path) -> bool {
     path.metadata().is_ok_and(|found| found.len() > 0)
 }
 
-/// A new file that gets its name when it is complete. An aborted run leaves nothing behind.
+/// A new file that is named once the content is complete. An aborted run leaves nothing behind.
 pub struct NewFile {
     out: OutFile,
     /// The temporary and the final name. `None` for a pipe, which is written in place.

@@ -18,13 +18,13 @@ use cento::{Error, Reason};
 ///
 /// cento reads every file and compares it with its checksum. Without `--to`, it lists the segments.
 /// `--to` links or copies the undamaged segments into a new directory and makes an index of them.
-/// Nothing in the old directory changes. If segments are damaged, the exit status is 2, even if the
-/// others were recovered. If --segment says which ones to recover, the exit status is 0. --segment
-/// also takes a segment whose list of deleted documents is lost. Documents that were removed or
-/// replaced then come back, cento tells you how many, and the exit status is 2.
+/// Nothing in your old directory changes. If segments are damaged, the exit status is 2, even if
+/// the others were recovered. If --segment says which ones to recover, the exit status is 0.
+/// --segment also takes a segment whose list of deleted documents is lost. Documents that were
+/// removed or replaced then come back, cento tells you how many, and the exit status is 2.
 #[derive(Debug, Args)]
 pub struct Recover {
-    /// Directory of the index.
+    /// Directory of your index.
     index: PathBuf,
     /// Make an index of the undamaged segments in this directory, which must not exist, or must be
     /// empty.

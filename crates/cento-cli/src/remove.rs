@@ -24,8 +24,8 @@ use cento_client::api::{Commit, RemoveRequest, RemoveResponse};
 
 /// Remove documents by their ids, or all documents that match a filter.
 ///
-/// Merging segments frees the space of removed documents, at the latest when you run `cento
-/// compact`.
+/// You get the space of removed documents back when segments are merged, at the latest when you run
+/// `cento compact`.
 #[derive(Debug, Args)]
 pub struct Remove {
     #[command(flatten)]

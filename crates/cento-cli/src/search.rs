@@ -39,10 +39,10 @@ use cento_source::InFile;
 use queries::{End, UnansweredQueries};
 pub use trace::TraceText;
 
-/// Find the documents that share text with a query.
+/// Find the documents that share text with your query.
 ///
-/// The hits with the most shared fingerprints come first, unless --rank says otherwise. `of query`
-/// is the share of the query that the hit contains, and `of hit` is the share of the hit that the
+/// You see the hits with the most shared fingerprints first, unless you set --rank. `of query` is
+/// the share of your query that the hit contains, and `of hit` is the share of the hit that the
 /// query contains, both counted in runs of words. A ~ marks an estimate.
 #[derive(Debug, Args)]
 #[command(mut_arg("verify", |arg| arg.value_parser(parse_measure)))]

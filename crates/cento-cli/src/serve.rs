@@ -36,7 +36,7 @@ use cento_source::SourceOptions;
 /// Any number of such followers can serve one index.
 #[derive(Debug, Args)]
 pub struct Serve {
-    /// Directory of the index. With --follow: the directory of the copy, which nothing else may
+    /// Directory of your index. With --follow: the directory of the copy, which nothing else may
     /// use.
     index: PathBuf,
     /// Directories of more indexes. The service searches all of them as one, writes to none of

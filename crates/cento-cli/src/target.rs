@@ -10,14 +10,13 @@ use cento_client::Client;
 /// An index, or a service.
 #[derive(Debug, Args)]
 pub struct TargetArgs {
-    /// Directory of the index. Omit it with --url.
+    /// Directory of your index. Omit it with --url.
     #[arg(required_unless_present = "url")]
     index: Option<PathBuf>,
     #[command(flatten)]
     service: ServiceArgs,
 }
 
-/// A service.
 #[derive(Debug, Args)]
 pub struct ServiceArgs {
     /// Use the service at this address, such as http://127.0.0.1:7227, instead of an index on disk.

@@ -5,6 +5,14 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 /// Returns whether an address belongs to the public internet (IANA's registries of
 /// special-purpose
 /// addresses). An IPv6 address that contains an IPv4 address is public if the IPv4 address is.
+///
+/// ```
+/// use cento_client::address::is_public;
+///
+/// // A webhook must not reach into your own network.
+/// assert!(!is_public("127.0.0.1".parse().unwrap()) && !is_public("10.1.2.3".parse().unwrap()));
+/// assert!(is_public("8.8.8.8".parse().unwrap()));
+/// ```
 pub fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => is_public_v4(address),
@@ -49,6 +57,14 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
 
 /// Splits an address into scheme with host, and path with query. `None` for a scheme other than
 /// http and https, or for an address with a user name.
+///
+/// ```
+/// use cento_client::address::parts;
+///
+/// let address = "http://127.0.0.1:7227/v1/search?q=1#top";
+/// assert_eq!(parts(address), Some(("http://127.0.0.1:7227", "/v1/search?q=1")));
+/// assert_eq!(parts("ftp://example.org/"), None);
+/// ```
 pub fn parts(address: &str) -> Option<(&str, &str)> {
     let address = address.split('#').next()?;
     let start = ["http://", "https://"].into_iter().find(|scheme| {

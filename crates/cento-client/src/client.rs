@@ -139,6 +139,15 @@ impl Client {
     /// Returns a client of the service at `url`, such as `http://127.0.0.1:7227`, with a token if
     /// the service has tokens. Ignores proxies.
     ///
+    /// ```
+    /// use cento_client::Client;
+    ///
+    /// let client = Client::new("http://127.0.0.1:7227/", Some("secret-token"))?;
+    /// assert_eq!(client.url(), "http://127.0.0.1:7227");
+    /// assert!(Client::new("127.0.0.1:7227", None).is_err());
+    /// # Ok::<(), cento_api::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// When `url` is not such an address, or has `https` without the feature `tls`. Does not check
     /// whether a service is running there.
@@ -338,7 +347,7 @@ impl Client {
         self.post(COMPACT, json(request)?)
     }
 
-    /// Merges finished indexes, all or none, from the directory that the service has for them.
+    /// Merges finished indexes, all or none, from the shard directory of the service.
     ///
     /// # Errors
     /// As [`search`](Self::search).

@@ -1,6 +1,6 @@
 //! A blocking client of the HTTP service, for Rust programs.
 //!
-//! [`Client`] has a method for each route. [`api`] has the bodies of requests and answers.
+//! You call a method of [`Client`] for each route. [`api`] has the bodies of requests and answers.
 
 #[doc(hidden)]
 pub mod address;

@@ -39,7 +39,7 @@ pub fn clusters(dir: &Path) -> Result<Vec<Cluster>> {
     cluster::clusters(&searcher, &ClusterOptions::default()).collect()
 }
 
-/// Prints the clusters.
+/// Prints the members of each cluster on one line.
 pub fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
     let dir = tempfile::tempdir()?;
     for found in clusters(dir.path())? {

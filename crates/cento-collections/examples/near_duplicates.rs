@@ -48,7 +48,7 @@ pub fn near_duplicates(dir: &Path) -> Result<Vec<(String, String, f64)>> {
     Ok(found)
 }
 
-/// Prints the verdicts.
+/// Prints each near-duplicate with its original and their resemblance.
 pub fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
     let dir = tempfile::tempdir()?;
     for (a, b, resemblance) in near_duplicates(dir.path())? {

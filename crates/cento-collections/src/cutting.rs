@@ -79,6 +79,13 @@ pub fn cut(text: &str, ranges: &[(u32, u32)]) -> String {
 
 /// Returns the text of a document without these ranges, which are ascending and do not overlap. The
 /// parts are returned with the start of their remaining text.
+///
+/// ```
+/// use cento::Document;
+///
+/// let document = Document::new("page", "Share this page! The news of the day.");
+/// assert_eq!(cento_collections::cut_out(&document, &[(0, 17)]).0, "The news of the day.");
+/// ```
 #[must_use]
 pub fn cut_out(document: &Document, ranges: &[(u32, u32)]) -> (String, Vec<Part>) {
     let (ranges, parts) = within_parts(ranges, &document.parts);

@@ -1,6 +1,7 @@
 //! What belongs together in a collection of documents?
 //!
-//! Verbs over a whole collection: pairs of documents ([`pairs`]), clusters ([`cluster`]), passages
+//! You have many documents, and want to know which of them belong together. This crate has the
+//! verbs over a whole collection: pairs of documents ([`pairs`]), clusters ([`cluster`]), passages
 //! that several documents carry ([`families`]), versions of documents ([`lineage`]), and
 //! deduplication of a stream of documents ([`dedup`]). Each document serves as the query of an
 //! ordinary search, in its own index or in another, so the guarantees of a search hold: the

@@ -93,6 +93,27 @@ impl Pairs {
     /// document most by fingerprints are compared by text: as many as the limit, at least 256. The
     /// remaining pairs are counted by their fingerprints ([`JoinSummary::estimated_pairs`]).
     ///
+    /// ```
+    /// # use cento::{Config, Document, Index, Searcher, WriterOptions};
+    /// # let index = Index::in_memory(Config::new("winnow(k=5,w=10)", "words", true)?)?;
+    /// # let mut writer = index.writer(WriterOptions::default())?;
+    /// # let poem = "A lighthouse was a fire behind a window and half of the light went up";
+    /// # let meta = |date: &str| [("date".to_owned(), date.into())].into_iter().collect();
+    /// # writer.add(Document::new("first", poem).with_meta(meta("1900")))?;
+    /// # let copy = format!("{poem} the chimney");
+    /// # writer.add(Document::new("second", copy).with_meta(meta("1901")))?;
+    /// # writer.add(Document::new("other", "a text about clocks that has no copy in the index"))?;
+    /// # writer.finish()?;
+    /// # let searcher = Searcher::new(index.snapshot()?);
+    /// use cento_collections::{PairOptions, pairs::pairs};
+    ///
+    /// let found = pairs(&searcher, &PairOptions::default()).most_similar()?;
+    /// assert_eq!((&*found.pairs[0].pair.a, &*found.pairs[0].pair.b), ("first", "second"));
+    /// // The other two of the three pairs have no fingerprint in common.
+    /// assert_eq!(found.histogram.none, 2);
+    /// # Ok::<(), cento::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// The errors of [`pairs`](super::pairs::pairs).
     pub fn most_similar(self) -> Result<MostSimilar> {

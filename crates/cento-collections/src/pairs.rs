@@ -65,6 +65,8 @@ pub use super::{PairOptions, PairRank, PairReport};
 /// The iterator gives an error, and ends, when the options contradict each other, the indexes sign
 /// texts differently, no document has the field of the scope, or a file is damaged, and with
 /// [`Error::Cancelled`] after it was stopped.
+#[doc(alias = "all-pairs")]
+#[doc(alias = "plagiarism")]
 pub fn pairs(searcher: &Searcher, options: &PairOptions) -> Pairs {
     Pairs {
         join: Join {
@@ -116,6 +118,27 @@ impl std::fmt::Debug for Pairs {
 impl Pairs {
     /// Pairs each document of the first index with documents of `other`, instead of its own index.
     /// Copies that have only stop-fingerprints are paired with the first copy in `other`.
+    ///
+    /// ```
+    /// # use cento::{Config, Document, Index, Searcher, WriterOptions};
+    /// # let index = Index::in_memory(Config::new("winnow(k=5,w=10)", "words", true)?)?;
+    /// # let mut writer = index.writer(WriterOptions::default())?;
+    /// # let poem = "A lighthouse was a fire behind a window and half of the light went up";
+    /// # let meta = |date: &str| [("date".to_owned(), date.into())].into_iter().collect();
+    /// # writer.add(Document::new("first", poem).with_meta(meta("1900")))?;
+    /// # let copy = format!("{poem} the chimney");
+    /// # writer.add(Document::new("second", copy).with_meta(meta("1901")))?;
+    /// # writer.add(Document::new("other", "a text about clocks that has no copy in the index"))?;
+    /// # writer.finish()?;
+    /// # let searcher = Searcher::new(index.snapshot()?);
+    /// use cento_collections::{PairOptions, pairs::pairs};
+    ///
+    /// // Pairs of a document of this index with a document of last year's index.
+    /// let last_year = searcher.clone();
+    /// let found = pairs(&searcher, &PairOptions::default()).against(&last_year);
+    /// assert!(found.count() >= 3);
+    /// # Ok::<(), cento::Error>(())
+    /// ```
     pub fn against(mut self, other: &Searcher) -> Pairs {
         self.join.against = Some(other.clone());
         self

@@ -66,6 +66,13 @@ pub fn widened(text: &str, parts: &[Part], ranges: &[(u32, u32)]) -> Vec<(u32, u
 
 /// Tells whether a text has at least `least` words. In scripts without spaces each letter is a
 /// word.
+///
+/// ```
+/// use cento_collections::has_words;
+///
+/// assert!(has_words("one two three", 3));
+/// assert!(!has_words("one, two...", 3));
+/// ```
 pub fn has_words(text: &str, least: usize) -> bool {
     let mut words = WordCount::default();
     least == 0

@@ -155,9 +155,33 @@ impl Series {
 /// In a scope across groups, the documents of a group count as one, because text that an author
 /// repeats in twelve attempts is no boilerplate. `threads` threads read the texts.
 ///
+/// ```
+/// # use cento::{Config, Document, Index, Searcher, WriterOptions};
+/// # let index = Index::in_memory(Config::new("winnow(k=5,w=10)", "words", true)?)?;
+/// # let mut writer = index.writer(WriterOptions::default())?;
+/// # let poem = "A lighthouse was a fire behind a window and half of the light went up";
+/// # let meta = |date: &str| [("date".to_owned(), date.into())].into_iter().collect();
+/// # writer.add(Document::new("first", poem).with_meta(meta("1900")))?;
+/// # let copy = format!("{poem} the chimney");
+/// # writer.add(Document::new("second", copy).with_meta(meta("1901")))?;
+/// # writer.add(Document::new("other", "a text about clocks that has no copy in the index"))?;
+/// # writer.finish()?;
+/// # let searcher = Searcher::new(index.snapshot()?);
+/// use cento::{BoilerplateShare, Stop};
+/// use cento_collections::{Scope, series::repeated_passages};
+///
+/// // Two documents share the poem, but fewer than five documents never make boilerplate.
+/// let snapshot = searcher.snapshot();
+/// let share = BoilerplateShare::new(0.5)?;
+/// let found = repeated_passages(snapshot, &Scope::Everywhere, share, 1, Stop::NEVER)?;
+/// assert!(found.passages.is_empty());
+/// # Ok::<(), cento::Error>(())
+/// ```
+///
 /// # Errors
 /// When no document has the field of the scope, the index stores no texts, or a file is damaged.
 /// [`Error::Cancelled`] soon after `stop`.
+#[doc(alias = "boilerplate")]
 pub fn repeated_passages(
     snapshot: &Snapshot,
     scope: &Scope,

@@ -49,6 +49,7 @@ use cento_text::runtime::Stop;
 /// # Ok(())
 /// # }
 /// ```
+#[doc(alias = "plagiarism")]
 pub struct Submissions {
     new: Snapshot,
     archive: Option<WithKnown>,

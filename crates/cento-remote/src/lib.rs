@@ -5,8 +5,8 @@
 //! digests. A push puts the missing parts, and then the next manifest on the condition that the
 //! store has no manifest with the same number. If several pushes start from the same manifest, only
 //! one succeeds, and the others fail with [`Error::Conflict`]. A pull takes a manifest, compares
-//! all bytes with their digests, and puts the list of segments into the directory last. Pushes and
-//! pulls can be cut off anywhere and repeated. Parts that have arrived are not sent again.
+//! all bytes with their digests, and puts the list of segments into the directory last. You can cut
+//! off pushes and pulls anywhere and repeat them. Parts that have arrived are not sent again.
 //!
 //! Old manifests are the history, until [`Remote::retain`] removes them and the files that no other
 //! manifest lists. [`Remote::restore`] makes an old manifest the newest.
@@ -157,7 +157,7 @@ fn is_zero(number: &u64) -> bool {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct HistoryEntry {
-    /// The number, from 1.
+    /// The number of the manifest, counted from 1.
     pub manifest: u64,
     /// Whether a pull takes this manifest by default.
     pub is_current: bool,
@@ -284,6 +284,15 @@ impl Remote {
 
     /// Returns all manifests, oldest first. A manifest that is damaged or has another version is
     /// listed with the reason.
+    ///
+    /// ```no_run
+    /// let settings = std::env::vars();
+    /// let remote = cento_remote::Remote::open("s3://bucket/essays", settings)?;
+    /// for entry in remote.history()? {
+    ///     println!("{}{}", entry.manifest, if entry.is_current { " (current)" } else { "" });
+    /// }
+    /// # Ok::<(), cento::Error>(())
+    /// ```
     ///
     /// # Errors
     /// When there is no index, or the store cannot be read.

@@ -80,13 +80,13 @@ impl Mirror {
         }
     }
 
-    /// Returns the store.
+    /// Returns the store that the mirror copies.
     #[must_use]
     pub fn remote(&self) -> &Remote {
         &self.remote
     }
 
-    /// Returns the directory.
+    /// Returns the local directory of the copy.
     #[must_use]
     pub fn dir(&self) -> &Path {
         &self.dir

@@ -38,7 +38,7 @@ impl Default for PushOptions {
     }
 }
 
-/// The state that all parts in transfer share.
+/// The shared state of the parts in transfer.
 struct PushProgress<'a> {
     store: &'a Store,
     commit: &'a OpenCommit,

@@ -126,7 +126,7 @@ pub struct Strip {
 /// A part of a document that other documents carry.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct StripPart {
-    /// The first byte.
+    /// The first byte of the part, in the text of the document.
     pub start: u32,
     /// One past the last byte.
     pub end: u32,

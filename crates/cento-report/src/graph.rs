@@ -27,6 +27,13 @@ pub struct Cluster {
 
 /// Returns the clusters of documents that pairs connect, the largest first. Clusters of equal size
 /// are in the order of their first ids.
+///
+/// ```
+/// let pairs = [("ann", "ben"), ("ben", "cem"), ("dee", "eva")];
+/// let clusters = cento_report::clusters(pairs.into_iter());
+/// assert_eq!(clusters.len(), 2);
+/// assert_eq!(clusters[0].members, ["ann", "ben", "cem"]);
+/// ```
 pub fn clusters<'a>(pairs: impl Iterator<Item = (&'a str, &'a str)>) -> Vec<Cluster> {
     let mut numbers: HashMap<&str, usize> = HashMap::new();
     let mut parents: Vec<usize> = Vec::new();

@@ -59,7 +59,7 @@ impl Group {
 #[derive(Debug, Default)]
 pub struct Members {
     names: HashMap<String, String>,
-    /// For each pair, the keys of its members.
+    /// The keys of the members, by pair.
     edges: Vec<(String, String)>,
 }
 

@@ -1,13 +1,12 @@
 //! Reports of search results, for people to read.
 //!
-//! A search of [`cento`] gives numbers and places. A report says how much of a document is reused
-//! ([`ReuseReport`]), which documents of a collection resemble each other ([`PairsReport`]), which
-//! documents carry a passage ([`FamiliesReport`]), which documents are versions of others
+//! A search of [`cento`] gives you numbers and places. A report tells you how much of a document is
+//! reused ([`ReuseReport`]), which documents of a collection resemble each other ([`PairsReport`]),
+//! which documents carry a passage ([`FamiliesReport`]), which documents are versions of others
 //! ([`LineageReport`]), which questions of benchmarks a corpus contains
 //! ([`DecontaminationReport`]), or which setting finds copies best ([`TuningReport`]). A report is
 //! first a model, which this crate computes and serde turns into JSON, then a self-contained HTML
-//! file, and csv. This crate knows neither files nor the time: the caller supplies the date of a
-//! report.
+//! file, and csv. This crate knows neither files nor the time: you supply the date of a report.
 
 mod answer;
 mod decontamination;

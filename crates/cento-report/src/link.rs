@@ -4,6 +4,13 @@
 ///
 /// Everything else stays text: other schemes could run scripts, and an address with a user name
 /// looks like the address of a different host.
+///
+/// ```
+/// use cento_report::link;
+///
+/// assert!(link("https://example.org/press.html").is_some());
+/// assert_eq!(link("javascript:alert(1)"), None);
+/// ```
 #[must_use]
 pub fn link(id: &str) -> Option<&str> {
     let rest = strip_scheme(id, "https://").or_else(|| strip_scheme(id, "http://"))?;

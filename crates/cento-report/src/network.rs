@@ -43,6 +43,16 @@ impl Network {
 
     /// Writes a network. XML cannot represent control characters, so control characters in ids
     /// become spaces.
+    ///
+    /// ```
+    /// use std::path::Path;
+    /// use cento_report::Network;
+    ///
+    /// let network = Network::of_file(Path::new("class.dot"))?;
+    /// let graph = network.write(&[("ann", "ben", 0.7)]);
+    /// assert!(graph.contains("\"ann\" -- \"ben\""));
+    /// # Ok::<(), cento::Error>(())
+    /// ```
     #[must_use]
     pub fn write(self, edges: &[Edge<'_>]) -> String {
         let edges: Vec<Told<'_>> = edges.iter().map(|&edge| (edge, None)).collect();

@@ -9,6 +9,14 @@ pub fn similarity(share: f64) -> String {
 }
 
 /// Writes a share in per cent with one decimal.
+///
+/// ```
+/// use cento_report::percent;
+///
+/// assert_eq!(percent(0.225), "22.5 %");
+/// // Only a full copy is shown as 100 %.
+/// assert_eq!(percent(0.99999), "99.9 %");
+/// ```
 #[must_use]
 pub fn percent(share: f64) -> String {
     let thousandths = rounded(share, 1000);
@@ -29,7 +37,7 @@ pub fn decimals(share: f64, places: usize) -> String {
 /// Rounds a share of 0 to 1 to parts of `whole`, half up. Only 1 becomes `whole`, and only 0
 /// becomes 0, because a reader takes 1.000 for a copy and 0.000 for nothing in common.
 ///
-/// Rounds all similarities and shares that are shown. The pages round in the same way.
+/// All displayed similarities and shares are rounded here. The pages use the same rule.
 #[must_use]
 pub fn rounded(share: f64, whole: u64) -> u64 {
     if share <= 0.0 {
@@ -43,6 +51,14 @@ pub fn rounded(share: f64, whole: u64) -> u64 {
 
 /// Writes how many of a list of `things` are shown, and the option that shows all. Returns `None`
 /// if all are shown.
+///
+/// ```
+/// use cento_report::shown_of;
+///
+/// let note = shown_of(20, 1_500, "pairs", "--limit");
+/// assert_eq!(note.as_deref(), Some("20 of 1,500 pairs shown; --limit 1500 shows all"));
+/// assert_eq!(shown_of(20, 20, "pairs", "--limit"), None);
+/// ```
 #[must_use]
 pub fn shown_of(shown: u64, total: u64, things: &str, option: &str) -> Option<String> {
     let what = format!("{} of {} {things} shown", count(shown), count(total));

@@ -1,4 +1,4 @@
-//! Pairs of documents that resemble each other, with their passages.
+//! Pairs of similar documents and their passages.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -146,7 +146,7 @@ pub struct DescribedPairs {
     pub compared: u64,
     /// The definition of the similarities, for the reader.
     pub measure: String,
-    /// All pairs by similarity, if they were counted.
+    /// The number of pairs by similarity, if counted.
     pub histogram: Option<Histogram>,
     /// The pairs, best first, with their similarities.
     pub pairs: Vec<(PairReport, f64)>,

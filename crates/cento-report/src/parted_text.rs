@@ -9,7 +9,7 @@ use cento_api::part::{part_at, part_range};
 /// A text and its parts, if any. Dereferences to the text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PartedText {
-    /// The whole text.
+    /// The texts of the parts, joined.
     pub text: String,
     /// The parts of the text, in order.
     pub parts: Vec<Part>,

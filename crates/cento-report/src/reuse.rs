@@ -1,4 +1,4 @@
-//! Reuse in each document: its share, its sources and its places.
+//! The reuse in a document: shares, sources and places.
 
 use std::ops::Range;
 
@@ -33,7 +33,7 @@ pub struct ReuseReport {
 pub struct MeasuredDocument {
     /// The name for the reader.
     pub name: String,
-    /// The whole text.
+    /// The text that the passages of the sources are ranges of.
     pub text: PartedText,
     /// The documents that share text with it, best first.
     pub sources: Vec<ReuseSource>,
@@ -227,7 +227,7 @@ pub struct DocumentReport {
 /// Letters and digits, or tokens, that do not count. Each is counted once, for the first reason.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct ExcludedUnits {
-    /// In specified boilerplate.
+    /// In boilerplate that the caller specified.
     pub boilerplate: u64,
     /// In quotations, if quotations are excluded.
     pub quotations: u64,

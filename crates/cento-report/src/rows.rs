@@ -19,14 +19,14 @@ pub enum CellType {
     Integer,
     /// A number with a fraction.
     Real,
-    /// True or false.
+    /// A boolean: true or false.
     Truth,
 }
 
 /// The separator between the cells of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Delimiter {
-    /// Commas: csv (RFC 4180).
+    /// Commas, as csv has them (RFC 4180).
     Comma,
     /// Tabs: tsv, with the quotation marks of csv.
     Tab,

@@ -7,6 +7,13 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 /// The origin of the numbers of a report, shown at its foot.
+///
+/// ```
+/// use cento_report::Run;
+///
+/// let run = Run::new("search").with("min_containment", 0.3);
+/// assert_eq!(run.parameters["min_containment"], "0.3");
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Run {
     /// The title, or `None` for the default.
@@ -16,7 +23,7 @@ pub struct Run {
     pub action: String,
     /// The options that affect the results, by name.
     pub parameters: BTreeMap<String, String>,
-    /// The searched index.
+    /// The state of the searched index.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub index: Option<IndexState>,
     /// Whether the documents are programs, which are shown line by line.

@@ -1,4 +1,4 @@
-//! Reports as tables.
+//! Reports as tables for spreadsheets: csv and tsv.
 
 use std::collections::BTreeMap;
 

@@ -22,6 +22,14 @@ fn is_any_obeyed(text: &str) -> bool {
 }
 
 /// Escapes all characters that a terminal would obey, for example as `\u{1b}`.
+///
+/// ```
+/// use cento_report::terminal::printable;
+///
+/// // A file name that would clear the screen.
+/// assert!(!printable("a\u{1b}[2J.txt").contains('\u{1b}'));
+/// assert_eq!(printable("essay.txt"), "essay.txt");
+/// ```
 pub fn printable(text: &str) -> Cow<'_, str> {
     if !is_any_obeyed(text) {
         return text.into();

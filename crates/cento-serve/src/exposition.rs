@@ -9,7 +9,7 @@ use axum::http::{HeaderMap, header};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
-    /// OpenMetrics 1.0, the default.
+    /// OpenMetrics 1.0, which scrapers get unless they request the older format.
     Open,
     /// The older Prometheus text format, version 0.0.4.
     Classic,

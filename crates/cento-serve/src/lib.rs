@@ -3,9 +3,8 @@
 //! The service has a searcher over the last commit, replaced after each new commit, and the only
 //! writer of the index. Each answer comes from a single commit. Searches run on separate threads,
 //! as many at a time as there are processors. Threads that sign and write documents give way to
-//! searches. Queues and memory are bounded, and a request beyond a limit is turned away with a
-//! status that tells the reason. The bodies of requests and answers are defined in
-//! [`cento_api::http`].
+//! searches. Queues and memory are bounded, and a request beyond a limit gets a status that tells
+//! you the reason. You find the bodies of requests and answers in [`cento_api::http`].
 
 mod allocator;
 mod answer;

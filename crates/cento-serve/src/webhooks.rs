@@ -352,7 +352,7 @@ impl Dispatcher {
 pub struct WebhookBackoff {
     /// The wait after the first failure. Each further failure doubles the wait.
     pub first: Duration,
-    /// The longest wait.
+    /// No wait is longer, however many failures there were.
     pub longest: Duration,
 }
 

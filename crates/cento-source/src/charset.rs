@@ -74,6 +74,13 @@ const DETECTED_BYTES_MAX: usize = 64 << 10;
 
 /// Returns whether there is an encoding of this name, in the WHATWG Encoding Standard or among the
 /// code pages of DOS.
+///
+/// ```
+/// use cento_source::charset::is_known;
+///
+/// assert!(is_known("latin1") && is_known("cp437"));
+/// assert!(!is_known("enigma"));
+/// ```
 #[must_use]
 pub fn is_known(label: &str) -> bool {
     standard(label).is_some() || dos_page(label).is_some() || Width::named(label).is_some()
@@ -93,6 +100,15 @@ fn standard(label: &str) -> Option<&'static Encoding> {
 /// Reads `bytes` as text, in the encoding that the user `named` if it is a known label.
 ///
 /// A byte order mark overrules the name, as in browsers. An unknown label is ignored.
+///
+/// ```
+/// use cento_source::charset::decode;
+///
+/// // German in windows-1252: the bytes are no UTF-8, and the letters tell the encoding.
+/// let decoded = decode(b"K\xf6nig und B\xfcrger gehen \xfcber die Br\xfccke", None);
+/// assert!(decoded.text.starts_with("K\u{f6}nig") && !decoded.lossy);
+/// assert_eq!(decode(b"K\x94nig", Some("cp437")).text, "K\u{f6}nig");
+/// ```
 #[must_use]
 pub fn decode<'a>(bytes: &'a [u8], named: Option<&str>) -> DecodedText<'a> {
     let marked = wide::marked(bytes);

@@ -14,7 +14,7 @@ pub use members::{OF_NEXT_MEMBER, Resumption};
 /// The compression of a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Compression {
-    /// Uncompressed data.
+    /// The data is stored uncompressed.
     None,
     /// gzip, in one or several members.
     Gzip,

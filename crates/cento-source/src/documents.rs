@@ -33,6 +33,14 @@ pub fn read(inputs: &[PathBuf], options: &SourceOptions) -> Chunks {
 
 /// Reads a file with this name from memory, like [`read`], and holds one chunk at a time.
 ///
+/// ```
+/// use cento_source::{SourceOptions, read_bytes};
+///
+/// let lines = b"{\"id\": \"a\", \"text\": \"one\"}\n{\"id\": \"b\", \"text\": \"two\"}\n";
+/// let chunks = read_bytes("lines.jsonl", lines.to_vec(), &SourceOptions::default());
+/// assert!(chunks.count() > 0);
+/// ```
+///
 /// # Errors
 /// The errors of [`read`].
 pub fn read_bytes(name: &str, bytes: Vec<u8>, options: &SourceOptions) -> Chunks {

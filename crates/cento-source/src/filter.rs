@@ -17,6 +17,17 @@ use crate::format::has_ending;
 /// A pattern without `/` applies to the name of a file or of any directory above. A pattern with
 /// `/` applies to the path below the directory or archive given as an input. Only patterns apply to
 /// the inputs themselves. Archives are opened whatever is included.
+///
+/// ```
+/// use std::path::Path;
+/// use cento_source::PathFilter;
+///
+/// let filter = PathFilter::new(&["*.txt".to_owned()], &["draft*".to_owned()])?;
+/// assert_eq!(filter.why_not(Path::new("essays/ann.txt")), None);
+/// assert!(filter.why_not(Path::new("essays/draft1.txt")).is_some());
+/// assert!(filter.why_not(Path::new("essays/ann.jpg")).is_some());
+/// # Ok::<(), cento::Error>(())
+/// ```
 #[derive(Debug, Clone, Default)]
 pub struct PathFilter {
     include: Option<GlobSet>,

@@ -124,7 +124,7 @@ pub const TABLES: &[&str] = &[".csv", ".tsv", ".tab"];
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Columnar {
-    /// A Parquet file.
+    /// A file in the columnar format Parquet.
     Parquet,
     /// A file of the Arrow IPC format.
     Arrow,

@@ -95,6 +95,11 @@ const fn format(
 }
 
 /// Returns all file formats, including formats that this build cannot read.
+///
+/// ```
+/// let names: Vec<&str> = cento_source::formats().iter().map(|format| format.name).collect();
+/// assert!(names.contains(&"html") && names.contains(&"latex"));
+/// ```
 #[must_use]
 pub fn formats() -> &'static [&'static FileFormat] {
     FORMATS

@@ -24,6 +24,15 @@ pub use listed::{GroupedFiles, ListedFiles};
 use names::{Core, InputNames, is_list, parts_below};
 
 /// The rule for the files of a document.
+///
+/// ```
+/// use cento_source::By;
+///
+/// assert!(matches!("directory".parse(), Ok(By::Directory)));
+/// // A pattern of names needs to say what the document is.
+/// assert!("{document}_{*}_{part}".parse::<By>().is_ok());
+/// assert!("{author}_{part}".parse::<By>().unwrap_err().contains("{document}"));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum By {
     /// Each file is a document.

@@ -44,7 +44,7 @@ pub enum Html {
     /// The content, without menus and other frames.
     #[default]
     Content,
-    /// All visible text.
+    /// All visible text, menus included.
     All,
     /// The whole file, unchanged, for analyzers that read markup.
     Source,

@@ -225,7 +225,7 @@ fn without(line: &[u8], field: &'static str, name: &str) -> Refusal {
 }
 
 /// Returns the id of a record, with its source. An invalid id is refused, never changed, because
-/// two changed ids could become equal, and one document would replace the other.
+/// two changed ids could become equal, and a document would replace an unrelated document.
 fn id_of(
     json: Option<&RawValue>,
     line: &[u8],
@@ -280,6 +280,15 @@ pub fn id_in(record: &str, field: &str) -> Option<String> {
 
 /// Returns the record with a new value for `field`, or for its parts if there are any. Everything
 /// else stays unchanged. Returns `None` if the field is not a string.
+///
+/// ```
+/// use cento_source::with_text;
+///
+/// // The order and the spaces of the other fields stay.
+/// let record = r#"{"id":7,  "text":"long text", "lang":"en"}"#;
+/// let cut = with_text(record, "text", "text", &[]);
+/// assert_eq!(cut.as_deref(), Some(r#"{"id":7,  "text":"text", "lang":"en"}"#));
+/// ```
 #[must_use]
 pub fn with_text(record: &str, field: &str, text: &str, parts: &[Part]) -> Option<String> {
     let replaced = |record: &str| {
@@ -302,6 +311,14 @@ pub fn with_text(record: &str, field: &str, text: &str, parts: &[Part]) -> Optio
 }
 
 /// Tells whether a record has a field of this name.
+///
+/// ```
+/// use cento_source::has_field;
+///
+/// assert!(has_field(r#"{"id": 1, "body": "text"}"#, "body"));
+/// // A name within a text is no field.
+/// assert!(!has_field(r#"{"text": "body"}"#, "body"));
+/// ```
 #[must_use]
 pub fn has_field(record: &str, field: &str) -> bool {
     let has = |record: &str| value_place(record, field).is_some();
@@ -405,7 +422,7 @@ const ID_PLACE: &str = "id_place";
 /// time.
 pub const ADDED: &str = "added";
 
-/// Reads the fields that the options name, and all other fields if the options keep them.
+/// Reads the fields that the options name, and all remaining fields if the options keep those.
 struct FieldReader<'a>(&'a SourceOptions);
 
 impl<'de> DeserializeSeed<'de> for FieldReader<'_> {

@@ -1,12 +1,12 @@
 //! The sources of documents: files, directories, archives, streams.
 //!
-//! Inputs are files, directories, archives and standard input, plain or compressed. They hold lists
-//! of records (JSON lines, JSON arrays, tables), web pages and web archives, mails and mailboxes,
-//! office documents, e-books and PDF, Markdown, LaTeX and notebooks, or plain text. One thread
-//! reads, because reading is sequential and cheap ([`read`]). Many threads then make documents of
-//! the chunks ([`Chunk::documents`]). Formats with large parsers run in separate processes
-//! ([`Extraction`]). A record that is not a document is reported with its place, and reading
-//! continues with the next record.
+//! Your inputs are files, directories, archives and standard input, plain or compressed. They hold
+//! lists of records (JSON lines, JSON arrays, tables), web pages and web archives, mails and
+//! mailboxes, office documents, e-books and PDF, Markdown, LaTeX and notebooks, or plain text. One
+//! thread reads, because reading is sequential and cheap ([`read`]). Many threads then make
+//! documents of the chunks ([`Chunk::documents`]). Formats with large parsers run in separate
+//! processes ([`Extraction`]). If a record is not a document, you get the place and the reason, and
+//! reading continues with the next record.
 
 mod add;
 mod archive;

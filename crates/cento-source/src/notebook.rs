@@ -9,7 +9,6 @@ use crate::extracted::ExtractedText;
 use crate::format::{FileFormat, Markup, TextOf};
 use crate::markdown;
 
-/// A Jupyter notebook.
 pub static FORMAT: FileFormat = FileFormat {
     name: "notebook",
     endings: &[".ipynb"],

@@ -57,7 +57,7 @@ pub enum Form {
     Warc,
     /// A web archive in the older format ARC.
     Arc,
-    /// A single mail.
+    /// A single mail: RFC 5322 headers, then a body.
     Mail,
     /// A mailbox with many mails.
     Mailbox,

@@ -16,7 +16,6 @@ use self::definition::{Definitions, definitions};
 use self::option::{Owner, bracketed, options};
 use crate::format::{FileFormat, Markup, TextOf};
 
-/// A LaTeX source.
 pub static FORMAT: FileFormat = FileFormat {
     name: "latex",
     endings: &[".tex", ".ltx", ".latex"],

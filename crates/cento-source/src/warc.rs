@@ -37,7 +37,7 @@ const NO_SUCCESS: &str = "it is no page: the server did not answer with status 2
 pub enum Kind {
     /// WARC, in any version.
     Warc,
-    /// ARC 1 or 2.
+    /// ARC, in version 1 or 2.
     Arc,
 }
 

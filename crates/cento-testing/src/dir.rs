@@ -13,7 +13,7 @@ pub struct Dir {
 }
 
 impl Dir {
-    /// An empty directory.
+    /// Creates an empty directory, which is removed when the value is dropped.
     #[expect(clippy::new_without_default, reason = "it makes a directory")]
     pub fn new() -> Dir {
         Dir { dir: tempfile::tempdir().unwrap() }

@@ -1,4 +1,4 @@
-//! Two indexes, and a link that is switched from one to the other.
+//! Two indexes, and a link that switches between both.
 
 use std::fs;
 use std::os::unix::fs::symlink;

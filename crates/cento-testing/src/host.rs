@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 /// The targets of requests.
 type Log = Arc<Mutex<Vec<String>>>;
 
-/// A host that answers each request by its target.
+/// A host whose answers depend on the target of the request.
 #[derive(Debug)]
 pub struct Host {
     /// Its address, `http://` with the port.

@@ -11,14 +11,14 @@ pub const JSON: &str = "Content-Type: application/json\r\n";
 /// The header of a body of JSON lines.
 pub const LINES: &str = "Content-Type: application/x-ndjson\r\n";
 
-/// An answer.
+/// The answer of a server, read to its end.
 #[derive(Debug)]
 pub struct Reply {
     /// Its status; 0 if the connection was closed without an answer.
     pub status: u16,
     /// The line of the status and the headers, in lower case.
     pub head: String,
-    /// The body.
+    /// The bytes after the headers, as text.
     pub body: String,
 }
 
@@ -29,7 +29,7 @@ impl Reply {
         serde_json::from_str(&self.body).unwrap_or_else(|e| panic!("{e}: {self:?}"))
     }
 
-    /// The code of the error that it is.
+    /// The code of the error in the answer.
     #[track_caller]
     pub fn code(&self) -> String {
         self.json()["error"]["code"].as_str().unwrap().to_owned()

@@ -12,7 +12,7 @@ use crate::naive;
 /// The expected content of an index: the text of each document by its id.
 pub type Model = BTreeMap<String, String>;
 
-/// The default configuration.
+/// Returns the configuration of essays: `winnow(k=5,w=10)` over words, with texts.
 pub fn config() -> Config {
     Config::new("winnow(k=5,w=10)", "words", true).unwrap()
 }
@@ -30,7 +30,7 @@ pub fn document(id: &str, text: &str) -> Document {
     Document::new(id, text)
 }
 
-/// Adds a document.
+/// Adds a document without metadata or parts.
 pub fn add(writer: &mut Writer, id: &str, text: &str) -> cento::Result<()> {
     writer.add(document(id, text)).map(|_| ())
 }

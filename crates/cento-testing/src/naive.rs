@@ -1,5 +1,5 @@
-//! A second reader of `.sig` files, made from segments-format.md alone: slow, simple, and without
-//! a line of the real one. Damaged files are not its business: of those it panics.
+//! A second reader of `.sig` files, made from segments-format.md alone: slow, simple, and without a
+//! line of the real one. Damaged files cause a panic.
 
 /// Tokens, distinct fingerprints, keys with positions.
 pub type NaiveDocument = (u32, u32, Vec<(u64, u32)>);
@@ -27,7 +27,7 @@ fn bits(bytes: &[u8], start: usize, width: usize) -> u64 {
     (0..width).map(|i| u64::from(bytes[(start + i) / 8] >> ((start + i) % 8) & 1) << i).sum()
 }
 
-/// Section 2.
+/// Reads an entry of a packed column (section 2 of the format).
 fn column(bytes: &[u8], index: usize, width: usize) -> u64 {
     bits(bytes, index * width, width)
 }

@@ -1,5 +1,5 @@
 //! A second reader of the file of withdrawals, made from segments-format.md alone ("Withdrawals").
-//! Damaged files are not its business: of those it panics.
+//! Damaged files cause a panic.
 
 use serde_json::Value;
 

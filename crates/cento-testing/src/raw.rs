@@ -38,7 +38,7 @@ fn has(bytes: &[u8], text: &[u8]) -> bool {
     is_in(bytes) || starts.map(|(at, _)| content(&bytes[at..])).any(|content| is_in(&content))
 }
 
-/// Returns the content of the frame at the beginning, as far as it is whole.
+/// Returns the content of the frame at the beginning, if the frame is complete.
 fn content(bytes: &[u8]) -> Vec<u8> {
     use std::io::Read;
     let mut content = Vec::new();

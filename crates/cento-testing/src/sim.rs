@@ -1,6 +1,6 @@
 //! A directory that loses unsynced data and fails on request.
 //!
-//! It keeps two states apart: the one that a running process sees, and the one that survives a
+//! It keeps two states apart: the state that a running process sees, and the state that survives a
 //! power cut. After a power cut, any subset of the unsynced writes to a file is there, and its size
 //! is that after any of them; each change of a name since the last sync of the directory has
 //! happened or not, independently.
@@ -25,7 +25,7 @@ pub enum Fault {
     PowerCut(usize),
     /// From this operation on there is no space for anything new.
     NoSpace(usize),
-    /// This write fails.
+    /// This write fails, and later operations succeed.
     WriteError(usize),
     /// This sync of a file or of the directory fails, and no later sync saves its data.
     SyncError(usize),
@@ -40,7 +40,7 @@ enum Operation {
     Delete,
 }
 
-/// The directory.
+/// A directory in memory that keeps apart what a process sees and what survives a power cut.
 #[derive(Clone, Default)]
 pub struct SimDirectory {
     state: Arc<Mutex<State>>,
@@ -57,7 +57,7 @@ struct State {
     /// Operations since the fault was injected, of the kind that it counts.
     counted: usize,
     has_failed: bool,
-    /// Syncs say that they succeeded and do nothing.
+    /// Syncs report success and do nothing.
     ignores_syncs: bool,
     locked: HashMap<PathBuf, Arc<()>>,
     /// Files that were deleted while the durable list of segments named them.
@@ -92,7 +92,7 @@ impl State {
                 io::ErrorKind::StorageFull.into()
             }
             Fault::WriteError(_) | Fault::SyncError(_) if number == at => {
-                // EIO.
+                // 5 is EIO on Linux.
                 io::Error::from_raw_os_error(5)
             }
             _ => return Ok(()),

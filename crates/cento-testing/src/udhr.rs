@@ -19,7 +19,7 @@ use cento::tantivy::directory::RamDirectory;
 pub struct Language {
     /// Its code in ISO 639-3.
     pub code: &'static str,
-    /// Its name.
+    /// The English name of the language.
     pub name: &'static str,
     /// For languages without spaces between words: the letters of a word.
     letters: Option<usize>,
@@ -127,7 +127,7 @@ impl Language {
 /// How a collection is searched.
 #[derive(Debug, Clone, Copy)]
 pub struct Setting {
-    /// The scheme.
+    /// The specification of the scheme.
     pub scheme: &'static str,
     /// The order of the hits.
     pub rank: Rank,
@@ -136,7 +136,7 @@ pub struct Setting {
 /// The kind of text that a query is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// A whole article.
+    /// A whole article of the declaration.
     Copy,
     /// Forty words of an article, between two articles that are not in the index.
     Passage,
@@ -145,7 +145,7 @@ pub enum Kind {
 /// The queries of one language, kind and share of edits, and their hits.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Found {
-    /// The queries.
+    /// The number of queries of this kind.
     pub queries: usize,
     /// Queries whose best hit is the text that they were made from.
     pub first: usize,
@@ -153,7 +153,7 @@ pub struct Found {
     pub others: usize,
     /// The bytes that were copied, of the query and of the text, of all queries.
     copied: usize,
-    /// Those of them that are in passages.
+    /// The copied bytes in passages.
     covered: usize,
     /// The other bytes that are in passages.
     beside: usize,
@@ -289,10 +289,10 @@ impl Found {
     }
 }
 
-/// A text of a few words as it is searched for.
+/// How the query differs from a text of a few words in the index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Change {
-    /// As it is.
+    /// The query is an unchanged copy.
     None,
     /// One word is another.
     Replaced,
@@ -300,7 +300,7 @@ pub enum Change {
     Added,
 }
 
-/// All changes.
+/// The changes to measure, the exact copy first.
 pub const CHANGES: [Change; 3] = [Change::None, Change::Replaced, Change::Added];
 
 /// Texts of a few words in all languages: the middles of paragraphs.

@@ -11,6 +11,14 @@ use crate::period::{Time, date, digits, period, year};
 
 /// Returns the value of a field. A dot in `field` leads into the member of an object, unless `meta`
 /// has the whole name as a key.
+///
+/// ```
+/// use cento_text::field_date::field_of;
+///
+/// let meta = serde_json::json!({"work": {"year": 1851}});
+/// let year = field_of(meta.as_object().unwrap(), "work.year");
+/// assert_eq!(year, Some(&serde_json::json!(1851)));
+/// ```
 #[must_use]
 pub fn field_of<'a>(meta: &'a Map<String, Value>, field: &str) -> Option<&'a Value> {
     if let Some(value) = meta.get(field) {
@@ -111,6 +119,16 @@ pub fn shown(value: &Value) -> String {
 }
 
 /// Returns the times of all values of a field, in the same order. `None` where a value is no date.
+///
+/// ```
+/// use cento_text::field_date::{read, times};
+/// use serde_json::json;
+///
+/// // A year next to a date is a year. It begins before any month of the year.
+/// let read: Vec<_> = [json!("1901"), json!("1901-05")].iter().map(read).collect();
+/// let times = times(&read);
+/// assert!(times[0].unwrap().start < times[1].unwrap().start);
+/// ```
 #[must_use]
 pub fn times(values: &[Option<FieldDate>]) -> Vec<Option<Time>> {
     let has_dates = values.iter().any(|value| matches!(value, Some(FieldDate::Date(_))))

@@ -14,6 +14,13 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_64, xxh3_128};
 pub const HASH_VERSION: u32 = 1;
 
 /// Returns the hash of a byte string: XXH3, 64 bits, seed 0.
+///
+/// ```
+/// use cento_text::hash::hash_bytes;
+///
+/// // The hash is permanent: an index from any machine has the same numbers.
+/// assert_eq!(hash_bytes(b""), 0x2d06_8005_38d3_94c2);
+/// ```
 #[inline]
 #[must_use]
 pub fn hash_bytes(bytes: &[u8]) -> u64 {
@@ -35,11 +42,19 @@ pub fn mix64(value: u64) -> u64 {
 /// The probability that any two of 10^9 different texts have the same digest is 1.5e-21. With 64
 /// bits it would be 2.7 %. A digest does not protect against an attacker who looks for two texts
 /// with the same digest, because XXH3 is no cryptographic hash.
+///
+/// ```
+/// use cento_text::hash::Digest;
+///
+/// assert_eq!(Digest::of(b"the same text"), Digest::of(b"the same text"));
+/// // Lists are hashed with lengths, so moving a byte to the next part changes the digest.
+/// assert_ne!(Digest::of_parts(&[b"ab", b"c"]), Digest::of_parts(&[b"a", b"bc"]));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Digest {
-    /// The low 64 bits.
+    /// The low half of the 128 bits.
     pub low: u64,
-    /// The high 64 bits.
+    /// The high half of the 128 bits.
     pub high: u64,
 }
 
@@ -134,7 +149,7 @@ impl HashStream {
 #[derive(Debug, Clone, Copy, Default)]
 pub struct KeyHasher(u64);
 
-/// Builds [`KeyHasher`]s.
+/// Builds the hashers of maps whose keys are hashes already.
 pub type BuildKeyHasher = BuildHasherDefault<KeyHasher>;
 
 impl Hasher for KeyHasher {

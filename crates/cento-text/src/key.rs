@@ -104,6 +104,15 @@ impl Key {
     }
 
     /// Returns the keyed hash of a token.
+    ///
+    /// ```
+    /// use cento_text::Key;
+    ///
+    /// let (ours, theirs) = (Key::new(*b"sixteen random b"), Key::new(*b"sixteen others b"));
+    /// // Without the key, nobody can tell which word a hash stands for.
+    /// assert_ne!(ours.token(7), theirs.token(7));
+    /// assert_eq!(ours.token(7), ours.clone().token(7));
+    /// ```
     #[inline]
     pub fn token(&self, hash: u64) -> u64 {
         self.tokens.hash(&hash.to_le_bytes())
@@ -139,7 +148,7 @@ impl CheckValue {
     }
 }
 
-/// The need for a key, and the key as soon as it is known.
+/// The need for a key, and the key once it is known.
 #[derive(Debug)]
 pub struct Lock {
     check_value: CheckValue,

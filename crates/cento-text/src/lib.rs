@@ -3,7 +3,7 @@
 //! A text becomes tokens ([`text`]), fingerprints and a signature ([`scheme`]). Two texts have a
 //! similarity and passages ([`mod@compare`]). The crate consists of pure functions, which depend
 //! neither on files nor on the machine. The package `cento` stores and searches signatures, and
-//! re-exports every public name of this crate: use this crate alone where no index is needed.
+//! re-exports every public name of this crate. Use this crate alone where you need no index.
 //!
 //! ```
 //! use cento_text::{Analyzer, compare};

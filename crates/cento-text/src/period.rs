@@ -44,6 +44,16 @@ pub fn year(text: &str) -> Option<i64> {
 }
 
 /// Reads `2021-03`, `2021-03-04`, or a day with a time of day after `T` or a space.
+///
+/// ```
+/// use cento_text::period::date;
+///
+/// let (may, day) = (date("1999-05").unwrap(), date("1999-06-01").unwrap());
+/// assert!(may.is_before(day));
+/// // A day within the month is neither certainly before nor certainly after it.
+/// assert!(!may.is_before(date("1999-05-31").unwrap()));
+/// assert_eq!(date("next Tuesday"), None);
+/// ```
 pub fn date(text: &str) -> Option<Time> {
     let (day, time) = match text.split_once(['T', 't', ' ']) {
         Some((day, time)) => (day, Some(time)),

@@ -15,6 +15,20 @@ use crate::overlap::{Overlap, least_overlap};
 use crate::scheme::Estimator;
 
 /// The relation of shared fingerprints to the shared runs of two texts.
+///
+/// ```
+/// use cento_text::{sampling::{Sampling, Size}, scheme};
+///
+/// // All runs are fingerprints, so half of ten runs are five fingerprints.
+/// let all = Size { fingerprints: 10, is_all: true };
+/// let exact = Sampling::Runs(scheme::parse("kgram(k=5)")?.estimator().unwrap());
+/// assert_eq!(exact.least_shared(0.5, all), 5);
+/// // A sample can miss many of the shared runs, so fewer fingerprints suffice for a candidate.
+/// let sample = Sampling::Runs(scheme::parse("winnow(k=5,w=10)")?.estimator().unwrap());
+/// let long = Size { fingerprints: 1000, is_all: false };
+/// assert!(sample.least_shared(0.5, long) < 500);
+/// # Ok::<(), cento_text::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Sampling {
     /// The fingerprints are a sample of the runs.
@@ -95,7 +109,7 @@ impl Sampling {
         }
     }
 
-    /// Tells whether either text may contain at least `share` of the other.
+    /// Tells whether one of the texts may contain at least `share` of its partner.
     pub fn may_contain_either(&self, share: f64, overlap: Overlap, [a, b]: [bool; 2]) -> bool {
         self.may_contain_a(share, overlap, [a, b])
             || self.may_contain_a(share, overlap.swapped(), [b, a])

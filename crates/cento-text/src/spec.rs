@@ -16,7 +16,7 @@ use cento_api::suggest::did_you_mean;
 
 use crate::{Error, Refusal, Result};
 
-/// The specifications that can be written for one purpose, such as schemes.
+/// The specifications for a purpose, such as schemes.
 #[derive(Debug)]
 pub(crate) struct SpecGrammar<F: 'static> {
     /// The noun for a specification, as in "no such {noun}".
@@ -150,6 +150,14 @@ const EMPTY: &str = "none";
 /// A specification with every parameter known and within its bounds.
 ///
 /// Prints in the canonical form, which parses to an equal specification.
+///
+/// ```
+/// let scheme = cento_text::scheme::parse(" winnow( w = 4 ) ")?;
+/// // The printed form is canonical: every parameter, in order, without spaces.
+/// assert_eq!(scheme.spec().to_string(), "winnow(k=5,w=4)");
+/// assert_eq!(scheme.spec().get("k"), 5);
+/// # Ok::<(), cento_text::Error>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct Spec {
     name: &'static str,

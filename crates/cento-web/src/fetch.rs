@@ -26,7 +26,7 @@ const ROBOTS_BYTES_MAX: usize = 500 << 10;
 /// The maximum length of an answer of a search engine.
 const ANSWER_BYTES_MAX: u64 = 8 << 20;
 
-/// Limits on fetching.
+/// How much and how long a fetch may read.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
     /// The maximum length of a page.
@@ -39,12 +39,12 @@ pub struct Limits {
     pub allows_loopback: bool,
 }
 
-/// A page.
+/// A fetched page, as bytes.
 #[derive(Debug)]
 pub struct Page {
     /// The final address, after redirects.
     pub address: String,
-    /// The content.
+    /// The body as the host sent it.
     pub bytes: Vec<u8>,
     /// The type that the host declares.
     kind: Option<String>,
@@ -69,7 +69,7 @@ impl Page {
     }
 }
 
-/// Fetches pages.
+/// Fetches pages over HTTP within [`Limits`].
 #[derive(Debug)]
 pub struct Fetcher {
     agent: Agent,

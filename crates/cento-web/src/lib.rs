@@ -4,9 +4,9 @@
 //! takes the rarest run of words of each window. [`add_sources`] sends these runs to a search
 //! engine, fetches the pages that most answers contain, and adds them to an index.
 //!
-//! Hosts are unknown, so requests are limited: robots.txt is obeyed, a host gets one request at a
-//! time with a pause after each, pages have a maximum size and time, and private addresses are
-//! refused, also after redirects. Parts of the text are sent to the search engine.
+//! You do not know these hosts, so requests are limited: robots.txt is obeyed, a host gets one
+//! request at a time with a pause after each, pages have a maximum size and time, and private
+//! addresses are refused, also after redirects. Parts of your text go to the search engine.
 
 mod engine;
 mod fetch;

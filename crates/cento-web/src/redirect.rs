@@ -1,4 +1,4 @@
-//! Targets of redirects.
+//! Which address does a redirect lead to?
 
 use cento_client::address::parts;
 

@@ -31,7 +31,7 @@ pub struct WebOptions {
         value_parser = clap::value_parser!(u16).range(1..),
     )]
     pub queries: u16,
-    /// Maximum number of pages to fetch, those with most votes.
+    /// Maximum number of pages to fetch, most votes first.
     #[arg(
         long, value_name = "N", default_value = "20",
         value_parser = clap::value_parser!(u16).range(1..),

@@ -23,7 +23,7 @@ fn every(step: u32, count: u32, first: u32) -> impl Iterator<Item = (u32, u32)> 
     (0..count).map(move |i| (first + i * step, first + i * step))
 }
 
-/// Those of the kit.
+/// The bitmaps of the kit.
 pub fn all() -> Vec<Bitmap> {
     let container = |i: u32| i << 16;
     let run = |i: u32| (container(i) + 5, container(i) + 400);

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use cento::hash::Digest;
 use cento::segment::{Counts, FORMAT_VERSION, Header};
 
-/// A document as it is written: its tokens, and its keys with their positions.
+/// A document to write: tokens, keys and positions.
 pub type Doc = (u32, Vec<(u64, u32)>);
 
 /// The content of a `.sig` file.

@@ -33,7 +33,7 @@ impl Parts {
         Parts { header: header.to_vec(), sections, footer: footer.to_vec(), padding: 0 }
     }
 
-    /// The bytes of a section, those of the filter without its padding.
+    /// The bytes of a section. The filter has no padding here.
     pub fn section(&mut self, name: &str) -> &mut Vec<u8> {
         let at = SECTIONS.iter().position(|section| *section == name);
         &mut self.sections[at.expect("the name of a section")]

@@ -17,7 +17,7 @@ fn transducer(about: &'static str, entries: Vec<(Vec<u8>, u64)>) -> Transducer {
     Transducer { about, entries, bytes }
 }
 
-/// Those of the kit: records are 780 bytes, as with keys of five bytes.
+/// The transducers of the kit. Records are 780 bytes, as with keys of five bytes.
 pub fn all() -> Vec<Transducer> {
     let numbered = |keys: Vec<Vec<u8>>| keys.into_iter().zip((0..).step_by(780)).collect();
     let two = |i: u16| if i == 0 { vec![] } else { (i * 250).to_be_bytes().to_vec() };

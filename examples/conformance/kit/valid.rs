@@ -11,7 +11,7 @@ use ownedbytes::OwnedBytes;
 use super::content::{self, Content, Doc};
 use super::parts;
 
-/// A sound segment.
+/// A segment that every reader must accept.
 pub struct Valid {
     pub name: &'static str,
     /// The property that only it has.
@@ -162,7 +162,7 @@ fn keys() -> Vec<Valid> {
     ]
 }
 
-/// `count` documents; document `i` holds those of the lists that `holds` says.
+/// `count` documents. Document `i` is in the lists that `holds` returns.
 fn holding(count: u32, lists: &[fn(u32) -> bool]) -> Vec<Doc> {
     (0..count)
         .map(|i| doc((1..).zip(lists).filter(|(_, list)| list(i)).map(|list| list.0)))

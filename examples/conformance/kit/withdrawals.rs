@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-/// A file.
+/// A valid or damaged file of withdrawals.
 pub struct WithdrawalsFile {
     pub about: &'static str,
     pub bytes: Vec<u8>,
@@ -10,7 +10,7 @@ pub struct WithdrawalsFile {
     pub records: Option<Vec<Value>>,
 }
 
-/// All files.
+/// Returns the valid and the damaged files.
 pub fn all() -> Vec<WithdrawalsFile> {
     let records = [record(1, &[("5", 0), ("7", 3), ("5", 9)]), record(2, &[])];
     let sound = lines(1, &records);

@@ -67,7 +67,7 @@ class Carrier(_Shown):
     time: float | None = None
     """The beginning of that date: in seconds since 1970 or, if dates are numbers, the number."""
     part: str | None = None
-    """The part of the document that it is in, if that has parts; page and line are those of it."""
+    """The part with the passage, if the document has parts. Page and line count within the part."""
     page: int | None = None
     """The page on which it begins, from 1, if the text has pages."""
     line: int | None = None
@@ -92,7 +92,7 @@ class PassageFamily(_Shown):
     """A reused passage with all its carriers."""
 
     family: int
-    """Its number: 1 for that with the most documents."""
+    """The number of the family. Family 1 has the most documents."""
     documents: int
     """The number of documents that carry the passage."""
     tokens: int
@@ -131,7 +131,7 @@ class Families(_Rows[PassageFamily]):
     pairs: int
     """The number of pairs of documents whose passages were compared."""
     cut_pairs: int
-    """The number of those whose search for passages was cut short: carriers may be missing."""
+    """The number of pairs whose search for passages was cut short, so carriers may be missing."""
     undated: int
     """The number of documents without a date, if dates decide: they come last."""
     cursor: int
@@ -171,9 +171,9 @@ class Descent(_Shown):
     standard_error: float | None = None
     """The standard error of the resemblance, if that is an estimate."""
     exact: bool | None = None
-    """Whether the numbers are those of the texts, rather than estimates."""
+    """Whether the numbers describe the texts, rather than estimates."""
     of_sketches: bool = False
-    """Whether the numbers are those of the scheme's sketches of the texts."""
+    """Whether the numbers describe the scheme's sketches of the texts."""
     _json: str = field(default="", repr=False, compare=False)
 
     def to_json(self) -> str:
@@ -191,7 +191,7 @@ class Lineage(_Rows[Descent]):
     versions: int
     """The number of documents that have an ancestor."""
     dated: int
-    """The number of those with a later date than the ancestor."""
+    """The number of versions with a later date than the ancestor."""
     undated: int
     """The number of documents without a date, if dates decide."""
 

@@ -69,7 +69,7 @@ class SearchOptions(Thresholds, total=False):
 
     max_df: float | str | None
     """Ignore fingerprints that occur in more documents than this when looking for hits: a number of
-    documents, or a share such as ``0.01``. Default: the setting of the index."""
+    documents, or a share such as ``0.01``. Default: the setting of your index."""
 
     budget: int | None
     """Maximum number of postings to read, those of the rarest fingerprints first. If the answer may
@@ -167,7 +167,7 @@ class PairOptions(Thresholds, total=False):
 
     max_df: float | str | None
     """Ignore fingerprints that occur in more documents than this when looking for pairs: a number
-    of documents, or a share such as ``0.01``. Default: the setting of the index."""
+    of documents, or a share such as ``0.01``. Default: the setting of your index."""
 
     part: tuple[int, int] | None
     """``(3, 64)`` for the fourth of 64 parts of the work: the pairs that its share of the documents
@@ -227,10 +227,10 @@ class FamilyOptions(TypedDict, total=False):
     """Give only families that the document with this id carries. cento searches only for this
     document."""
     limit: int | None
-    """Give at most this many families, those with the most documents. Default: all."""
+    """Give at most this many families, most documents first. Default: all."""
     max_df: float | str | None
     """Ignore fingerprints that occur in more documents than this when looking for passages: a
-    number of documents, or a share such as ``0.01``. Default: the setting of the index."""
+    number of documents, or a share such as ``0.01``. Default: the setting of your index."""
     threads: int | None
     """Number of threads. Default: the number of processors."""
 
@@ -251,7 +251,7 @@ class LineageOptions(TypedDict, total=False):
     to 1. Default: 0.3."""
     max_df: float | str | None
     """Ignore fingerprints that occur in more documents than this when looking for versions: a
-    number of documents, or a share such as ``0.01``. Default: the setting of the index."""
+    number of documents, or a share such as ``0.01``. Default: the setting of your index."""
     threads: int | None
     """Number of threads. Default: the number of processors."""
 
@@ -266,7 +266,7 @@ class WatchOptions(Thresholds, total=False):
     """Ids of documents that never match."""
     max_df: float | str | None
     """Ignore fingerprints that occur in more documents than this when looking for hits: a number of
-    documents, or a share such as ``0.01``. Default: the setting of the index."""
+    documents, or a share such as ``0.01``. Default: the setting of your index."""
     min_passage: int | None
     """Report only documents that share a passage of at least this many words of the watch, and no
     shorter passages. Default: 12, if there is no condition at all."""
@@ -285,7 +285,7 @@ class WithdrawOptions(TypedDict, total=False):
     """Minimum length of a quotation to list, in tokens, 5 or more. Default: 12, or 25 in source
     code."""
     keep_copy: Sequence[str] | None
-    """Ids of copies to keep. They are listed like documents that quote all of the text."""
+    """Ids of copies to keep. cento lists these copies like documents that quote the whole text."""
     reused_id: bool | None
     """Withdraw the document that has the id now, although another text was withdrawn under it."""
 
@@ -331,7 +331,7 @@ class DedupOptions(TypedDict, total=False):
     """That of a new index (:func:`schemes`): if not given, that of ``preset``, as in ``against``,
     or ``winnow(k=5,w=10)``. An index that exists must have it."""
     analyzer: str | None
-    """That of a new index (:func:`analyzers`): likewise, or ``words``."""
+    """The analyzer of a new index (:func:`analyzers`): likewise, or ``words``."""
     store_text: bool | None
     """Whether a new index stores texts; if not given, it does unless it has a key. ``cut_passages``
     needs them."""

@@ -25,7 +25,7 @@ _T = TypeVar("_T")
 _Path = str | os.PathLike[str]
 
 _CONFLICTS = 5
-"""How many replicas are asked that show another commit, before the search begins again."""
+"""Maximum number of replicas with a different commit before the search begins again."""
 
 _REQUESTS = 64
 """How many searches a head conducts at a time, and how many calls a replica answers."""

@@ -376,7 +376,7 @@ def merge(
 
 
 def presets() -> list[PresetSettings]:
-    """Returns the presets and what each sets, in the order of ``cento info presets``."""
+    """Returns the presets with their settings, in the order of ``cento info presets``."""
     return [PresetSettings(*each) for each in _native.presets()]
 
 

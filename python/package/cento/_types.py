@@ -145,7 +145,7 @@ class Hit(_Shown):
     """A stored document that shares text with a query."""
 
     id: str
-    """The id; that of a document that was added with a number is its digits."""
+    """The id. If you added the document with a number, the digits of the number."""
     overlap: int
     """Distinct fingerprints in common."""
     fingerprints: int
@@ -155,18 +155,18 @@ class Hit(_Shown):
     containment_of_b: float
     """The share of the text of the document that the query has, 0 to 1."""
     resemblance: float
-    """The share of both texts together that both have, 0 to 1."""
+    """The shared part, divided by all text of both documents, 0 to 1."""
     standard_error: float | None = None
     """The standard error of ``resemblance`` if that is an estimate; 0 if it is exact; ``None`` for
     schemes that only compare sketches."""
     exact: bool = False
-    """Whether the numbers are those of the texts, rather than estimates."""
+    """Whether the numbers describe the texts, rather than estimates."""
     meta: Mapping[str, Any] = field(default_factory=lambda: dict[str, Any](), hash=False)
     """The meta object that was added with the document."""
     passages: tuple[Passage, ...] = ()
     """The passages in common, in the order of the query; empty if not requested."""
     passages_complete: bool | None = None
-    """Whether these are all; ``None`` if not requested."""
+    """Whether the list is complete. ``None`` if you requested no passages."""
     weighted: Weighted | None = None
     """The measures weighted by rarity, if the query needs them."""
     passage_tokens: int | None = None
@@ -299,7 +299,7 @@ class SpanCarrier(_Value):
     index: str | None = None
     """The index that has it, if several were searched."""
     date: str | None = None
-    """Its date, as ``meta`` has it, if dates decide and it has one."""
+    """The date in ``meta``, if dates decide and the document has a date."""
     b_part: str | None = None
     b_page: int | None = None
     b_line: int | None = None
@@ -317,7 +317,7 @@ class TracedSpan(_Value):
     words: int
     """Its words, of a program its tokens."""
     matched: int
-    """Those of them that the best carrier has too."""
+    """How many of these words the best carrier has."""
     is_common: bool
     """Whether more than half of the documents of the index carry it, and at least eight do."""
     carriers: int
@@ -581,7 +581,7 @@ class Part(NamedTuple):
     name: str
     """Its name, which no other part of the document has."""
     text: str | None
-    """Its text; ``None`` if the index stores none."""
+    """The text. ``None`` if the index stores no texts."""
 
     def to_dict(self) -> dict[str, Any]:
         """The name and the text, by their names."""
@@ -607,12 +607,12 @@ class Document(_Shown):
     joined with line feeds."""
     meta: Mapping[str, Any] = field(hash=False)
     parts: tuple[Part, ...] = ()
-    """Its parts, if it was added with parts."""
+    """The parts, if you added the document with parts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pair(_Shown):
-    """Two documents that share text. It unpacks into both ids and the resemblance."""
+    """Two documents that share text. A pair unpacks into both ids and the resemblance."""
 
     a: str
     b: str
@@ -623,7 +623,7 @@ class Pair(_Shown):
     containment_of_b: float
     """The share of the text of ``b`` that ``a`` has, 0 to 1."""
     resemblance: float
-    """The share of both texts together that both have, 0 to 1."""
+    """The shared part, divided by all text of both documents, 0 to 1."""
     fingerprints_a: int
     fingerprints_b: int
     tokens_a: int
@@ -632,9 +632,9 @@ class Pair(_Shown):
     """The standard error of ``resemblance`` if that is an estimate; 0 if it is exact; ``None`` for
     schemes that only compare sketches."""
     exact: bool = False
-    """Whether the numbers are those of the texts, rather than estimates."""
+    """Whether the numbers describe the texts, rather than estimates."""
     of_sketches: bool = False
-    """Whether the numbers are those of the scheme's sketches of the texts."""
+    """Whether the numbers describe the scheme's sketches of the texts."""
     category: Category | None = None
     """The category of text reuse (Seo & Croft 2008, section 3.3)."""
     weighted: Weighted | None = None
@@ -678,7 +678,7 @@ class Member(_Shown):
     overlap: int
     """Distinct fingerprints in common with the representative."""
     resemblance: float
-    """The resemblance of its text to that of the representative, 0 to 1."""
+    """The resemblance of the text to the text of the representative, 0 to 1."""
     containment_of_a: float
     """The share of the text of the representative that it has, 0 to 1."""
     containment_of_b: float
@@ -687,9 +687,9 @@ class Member(_Shown):
     """The standard error of ``resemblance`` if that is an estimate; 0 if it is exact; ``None`` for
     schemes that only compare sketches."""
     exact: bool = False
-    """Whether the numbers are those of the texts, rather than estimates."""
+    """Whether the numbers describe the texts, rather than estimates."""
     of_sketches: bool = False
-    """Whether the numbers are those of the scheme's sketches of the texts."""
+    """Whether the numbers describe the scheme's sketches of the texts."""
     weighted: Weighted | None = None
     """The measures weighted by rarity, if clusters were made by them."""
 
@@ -759,23 +759,23 @@ class Verdict(_Shown):
     """Kept; or kept and ``unchanged``, because an index has it already under its id, with the same
     text; or dropped, because another document has the same text, resembles it, contains it, or
     others contain all passages of it, or the index refuses it because it was withdrawn. ``failed``
-    is no document (``on_error="skip"``); its ``id`` is ``item`` and its number, from 0."""
+    is no document (``on_error="skip"``). The ``id`` is then ``item`` and a number, from 0."""
     of: str | None = None
     """The id of the other document."""
     index: str | None = None
     """The path of the index that has the other document, if several were compared with."""
     resemblance: float | None = None
-    """The resemblance of its text to that of the other document, of ``near``."""
+    """For ``near``: the resemblance of the text to the duplicated document."""
     containment: float | None = None
-    """The share of its text that the other document has, of ``contained``."""
+    """For ``contained``: the share of the text that the containing document has."""
     exact: bool | None = None
     """Whether both texts were compared, of ``near`` and ``contained``."""
     standard_error: float | None = None
     """The standard error of the resemblance, if it is an estimate."""
     of_sketches: bool = False
-    """Whether the similarity is that of the scheme's sketches of the texts."""
+    """Whether the similarity describes the scheme's sketches of the texts."""
     kept_as: str | None = None
-    """The id that it has in the index, if another document had its own."""
+    """The new id in the index, if a different document already had the id."""
     replaces: bool = False
     """Whether it takes the place of an old version, with another text, in the index."""
     withdrawn: str | None = None
@@ -824,9 +824,9 @@ class Comparison(_Value):
     containment_of_b: float
     """The share of the second text that the first has, 0 to 1."""
     resemblance: float
-    """The share of both texts together that both have, 0 to 1."""
+    """The shared part, divided by all text of both documents, 0 to 1."""
     exact: bool
-    """Whether the numbers are those of the texts; false for schemes that only compare sketches."""
+    """Whether the numbers describe the texts. False for schemes that only compare sketches."""
     category: Category | None
     measures: Mapping[str, float] = field(hash=False)
     """What other measures say, by their names."""
@@ -933,13 +933,13 @@ class RepeatedPassage(_Shown):
     """A passage that many documents have."""
 
     documents: int
-    """The number of different documents that have it."""
+    """The number of different documents with the passage."""
     of_documents: int
     """The number of different documents; exact copies count once."""
     tokens: int
     """Its length."""
     example: str
-    """The id of a document that has it."""
+    """The id of a document with the passage."""
     bytes: tuple[int, int]
     """Its place in that document, in bytes of UTF-8."""
     text: str
@@ -1038,7 +1038,7 @@ class AddedIndexes(_Shown):
     bytes: int
     """Bytes of their files."""
     linked: int
-    """Files that are links to those of the shards; the others are copies."""
+    """Files that are links to the files of the shards. All remaining files are copies."""
     replaced: int
     """Older documents that were deleted because a later shard has their ids."""
     known: int

@@ -50,7 +50,7 @@ class WatchEvent(_Shown):
     """A document of a commit matched a watch."""
 
     cursor: int
-    """Its number: it ascends over all watches, and is never reused."""
+    """The number of the event, ascending over all watches and never reused."""
     watch: str
     """The name of the watch."""
     commit: int

@@ -43,7 +43,7 @@ def register(
     opened: dict[str, Index] = {}
 
     def of_index(texts: Any, paths: Any, column: Any) -> Any:
-        """Calls for each index that a batch names, usually one."""
+        """Calls once for every index of a batch. Most batches have one."""
         pa: Any = importlib.import_module("pyarrow")
         paths = paths.to_pylist()
         texts = texts.to_pylist()

@@ -142,7 +142,7 @@ def latency_percentiles(
 
 
 def latency(answers: Iterable[Answer], *, ax: Any = None) -> Any:
-    """Draws the times of searches, such as those of :meth:`cento.Index.search_many`."""
+    """Draws the times of searches, for example of :meth:`cento.Index.search_many`."""
     answers = list(answers)
     marks = latency_percentiles(answers, (50, 99))
     ax = _axes(ax)

@@ -121,7 +121,7 @@ def dedup(
     found = _parts.dropped(build_with, index, prefer=prefer, min_resemblance=min_resemblance)
     if not found:
         return ds
-    # One copy for all tasks of a machine.
+    # All tasks of a machine share a copy.
     ray: Any = importlib.import_module("ray")
     shared = ray.put(frozenset(found))
 

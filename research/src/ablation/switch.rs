@@ -72,7 +72,7 @@ fn copy_part(from: &Path, to: &Path) -> Result {
     Ok(())
 }
 
-/// Writes a file, unless it has these bytes.
+/// Writes a file, unless the content is equal.
 fn write(path: &Path, bytes: &[u8]) -> Result {
     if !std::fs::read(path).is_ok_and(|old| old == bytes) {
         std::fs::write(path, bytes)?;

@@ -207,7 +207,7 @@ fn table_4(texts: &HashMap<u32, Text>, out: &mut String) -> Result {
     Ok(())
 }
 
-/// Scheme and analyzer for programs, one setting each.
+/// Schemes and analyzers for programs.
 const FOR_PROGRAMS: [(&str, &str); 5] = [
     ("syntax(min=10)", "code(language=java)"),
     ("winnow(k=5,w=4)", "code(language=java)"),

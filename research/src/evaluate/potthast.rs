@@ -24,7 +24,7 @@ pub struct Potthast {
 struct Method {
     scheme: &'static str,
     analyzer: &'static str,
-    /// The tokens of the grams that its table counts; 0 if it reads none.
+    /// The tokens of the grams in the table, or 0 without a table.
     q: usize,
     /// The share of fingerprints that makes two documents near-duplicates; 0 if one fingerprint
     /// does.

@@ -28,7 +28,7 @@ pub struct Sharapova {
     /// Tests of each kind; the paper has 10.
     #[arg(long, default_value = "50")]
     each: usize,
-    /// The seed.
+    /// Seed of the random choices.
     #[arg(long, default_value = "1")]
     seed: u64,
 }
@@ -192,7 +192,7 @@ fn inflect(sentence: &str, rng: &mut Rng) -> String {
     inflected.collect::<Vec<_>>().join(" ")
 }
 
-/// Of the fingerprints in reused text, the share that its sources have too.
+/// The share of the fingerprints in reused text that the sources also have.
 fn shared(searcher: &Searcher, test: &Test, indexed: &[&Document]) -> Result<f64> {
     let config = searcher.snapshot().config();
     let mut known: HashSet<u64> = HashSet::new();

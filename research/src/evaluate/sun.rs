@@ -32,7 +32,7 @@ pub struct Sun {
     /// Windows that are drawn for each number.
     #[arg(long, default_value = "100000")]
     windows: usize,
-    /// The seed.
+    /// Seed of the random choices.
     #[arg(long, default_value = "1")]
     seed: u64,
 }

@@ -75,7 +75,7 @@ fn obsoleted(text: &str) -> BTreeSet<u64> {
     numbers
 }
 
-/// Returns the date of the header, as precise as it is: a day or a month.
+/// Returns the date of the header: a day or a month.
 pub fn date(text: &str) -> Option<String> {
     let words: Vec<&str> = text
         .lines()

@@ -30,7 +30,7 @@ pub struct Verdicts {
     /// A new directory for indexes and outputs.
     #[arg(long)]
     work: PathBuf,
-    /// The cento command.
+    /// Path of the cento program to test.
     #[arg(long, value_name = "PATH", default_value = "target/release/cento")]
     cento: PathBuf,
     /// A scheme. Can be repeated.

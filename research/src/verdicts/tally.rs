@@ -23,7 +23,7 @@ pub fn due_from(threshold: f64) -> f64 {
 /// Counts for a class of sizes.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct Counts {
-    /// Verdicts that say that two texts are alike.
+    /// Verdicts of similarity.
     pub given: u64,
     /// False verdicts: the resemblance is below the threshold, by more than the tolerance.
     pub wrong: u64,
@@ -66,7 +66,7 @@ pub struct Tally {
     pub exact: u64,
     /// Exact duplicates whose texts differ.
     pub exact_wrong: u64,
-    /// All wrong verdicts.
+    /// Wrong verdicts, each with its pair.
     pub wrong: Vec<Fault>,
     /// Missing verdicts. For `pairs`, only the first are kept.
     pub missed: Vec<Fault>,

@@ -1,4 +1,4 @@
-//! Finds the pairs of a collection that resemble each other, by all runs of tokens.
+//! Finds the similar pairs of a collection, by all runs of tokens.
 //!
 //! Only tokens come from the library, so that its fingerprints, estimates and measures cannot
 //! confirm themselves. Documents with the same runs form a group. Groups are joined by prefix
@@ -28,7 +28,7 @@ pub fn size_class(words: u32) -> usize {
     SIZES.iter().filter(|&&size| words >= size).count()
 }
 
-/// Documents, with the pairs that resemble each other.
+/// Documents, and the similar pairs.
 pub struct Truth {
     /// Ids of the documents, in the order of the corpus.
     pub documents: Vec<Document>,
@@ -40,7 +40,7 @@ pub struct Truth {
     pub group_of: Vec<usize>,
     /// Documents with the same runs.
     pub groups: Vec<Group>,
-    /// For each group, the other groups that resemble it, with the resemblance.
+    /// The similar groups of a group, with the resemblance, by group.
     pub alike: Vec<Vec<(u32, f64)>>,
 }
 

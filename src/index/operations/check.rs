@@ -48,28 +48,41 @@ impl CheckReport {
 /// The most problems that a report lists.
 const PROBLEMS_MAX: usize = 1000;
 
-/// How far [`Index::check_with`] has come. It reads all files, and then all documents.
+/// How far [`Index::check_with`] has come. The check reads files first, then documents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CheckProgress {
     /// This many bytes of the files have been read.
     Bytes {
-        /// The bytes read.
+        /// The bytes read so far.
         done: u64,
         /// The bytes of all files.
         of: u64,
     },
     /// This many documents have been read.
     Documents {
-        /// The documents read.
+        /// The documents read so far.
         done: u64,
-        /// The live documents.
+        /// The number of live documents.
         of: u64,
     },
 }
 
 impl Index {
     /// Reads the whole index and reports the damage.
+    ///
+    /// ```
+    /// # use cento::{Config, Document, Index, WriterOptions};
+    /// # let index = Index::in_memory(Config::new("winnow(k=5,w=10)", "words", true)?)?;
+    /// # let mut writer = index.writer(WriterOptions::default())?;
+    /// # let poem = "A lighthouse was a fire behind a window and half of the light went up";
+    /// # writer.add(Document::new("poem", poem))?;
+    /// # writer.add(Document::new("copy", format!("{poem} the chimney")))?;
+    /// # writer.commit()?;
+    /// let report = index.check()?;
+    /// assert!(report.problems.is_empty());
+    /// # Ok::<(), cento::Error>(())
+    /// ```
     ///
     /// # Errors
     /// When something other than damage prevents reading the index.
@@ -97,7 +110,7 @@ impl Index {
         let of = components.iter().map(|(_, component, _)| component.len).sum();
         let mut done = 0;
         for (name, component, file) in components {
-            // Whoever may not read a file cannot judge it.
+            // Without read permission, the file cannot be judged.
             if let Err(OpenReadError::IoError { io_error, .. }) = &file
                 && io_error.kind() == std::io::ErrorKind::PermissionDenied
             {

@@ -30,6 +30,23 @@ impl Index {
     ///
     /// Searches continue meanwhile, and earlier snapshots stay intact.
     ///
+    /// ```
+    /// # use cento::{Config, Document, Index, WriterOptions};
+    /// # let index = Index::in_memory(Config::new("winnow(k=5,w=10)", "words", true)?)?;
+    /// # let mut writer = index.writer(WriterOptions::default())?;
+    /// # let poem = "A lighthouse was a fire behind a window and half of the light went up";
+    /// # writer.add(Document::new("poem", poem))?;
+    /// # writer.add(Document::new("copy", format!("{poem} the chimney")))?;
+    /// # writer.commit()?;
+    /// // The second commit makes a second segment, and the removed document still takes space.
+    /// writer.add(Document::new("late", "a text that was added later"))?;
+    /// writer.remove("copy")?;
+    /// writer.finish()?;
+    /// assert_eq!(index.compact(1)?.segments_after, 1);
+    /// assert_eq!(index.snapshot()?.stats()?.deleted, 0);
+    /// # Ok::<(), cento::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// When another process is writing, or a segment is damaged. The index is unchanged then.
     pub fn compact(&self, segments: usize) -> Result<Compaction> {

@@ -13,6 +13,20 @@ use crate::segment::plugin::EXTENSION;
 impl Snapshot {
     /// Measures the size of the index.
     ///
+    /// ```
+    /// # use cento::{Config, Document, Index, WriterOptions};
+    /// # let index = Index::in_memory(Config::new("winnow(k=5,w=10)", "words", true)?)?;
+    /// # let mut writer = index.writer(WriterOptions::default())?;
+    /// # let poem = "A lighthouse was a fire behind a window and half of the light went up";
+    /// # writer.add(Document::new("poem", poem))?;
+    /// # writer.add(Document::new("copy", format!("{poem} the chimney")))?;
+    /// # writer.commit()?;
+    /// let stats = index.snapshot()?.stats()?;
+    /// assert_eq!((stats.documents, stats.deleted, stats.segments), (2, 0, 1));
+    /// assert_eq!(stats.scheme, "winnow(k=5,w=10)");
+    /// # Ok::<(), cento::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// When the directory cannot be read.
     pub fn stats(&self) -> Result<Stats> {

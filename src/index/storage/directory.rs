@@ -51,7 +51,7 @@ pub use unlisted::{UNFINISHED, is_temporary};
 /// The extensions of components that verify themselves while they are read.
 const SELF_CHECKED: [&str; 2] = ["sig", "store"];
 
-/// tantivy's list of files that it may collect.
+/// tantivy's list of collectable files.
 pub const MANAGED: &str = ".managed.json";
 
 /// A tantivy directory with durable commits and verified reads.

@@ -47,7 +47,7 @@ pub struct HeldDirectory {
 
 /// What the only writer of an index holds.
 struct Holding {
-    /// The lock file, which is locked as long as it is open.
+    /// The lock file. Closing the file releases the lock.
     lock: Handle,
     /// The digest of the list of segments when the lock was taken, or as this writer last wrote it.
     /// `None` if there was no list.

@@ -465,7 +465,7 @@ impl Withdrawals {
         Withdrawals::from_file(name, &body)
     }
 
-    /// Returns the withdrawals that are missing in `other`.
+    /// Returns the withdrawals that `other` lacks.
     pub fn missing_in<'a>(
         &'a self,
         other: &'a Withdrawals,

@@ -46,7 +46,7 @@ struct AskedSpan {
     left_out: Vec<DocAddress>,
 }
 
-/// A document that has some of a span.
+/// A document with part of a span.
 struct SpanHolder<'a> {
     address: DocAddress,
     compared: &'a Compared,

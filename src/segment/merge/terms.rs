@@ -75,7 +75,7 @@ pub struct Batch {
     /// The end of each term's documents in `docs`.
     ends: Vec<usize>,
     docs: Vec<u32>,
-    /// For each source, the terms taken from it.
+    /// The terms taken from a source, by source.
     pub taken: Vec<TermRun>,
 }
 

@@ -26,7 +26,7 @@ pub struct Bounds {
     /// A directory for the corpora and indexes, which is made anew.
     #[arg(long)]
     work: PathBuf,
-    /// The program.
+    /// Path of the cento program to test.
     #[arg(long, default_value = "target/release/cento")]
     cento: PathBuf,
     /// `--memory` of the verbs and of the service, in MiB.
@@ -146,7 +146,7 @@ impl Bounds {
         }
     }
 
-    /// Writes a corpus in which a fifth of the documents are edited copies of earlier ones.
+    /// Writes a corpus. A fifth of the documents are edited copies of earlier documents.
     fn corpus(&self, documents: u64) -> Result<Corpus> {
         let dir = self.work.join(documents.to_string());
         fs::create_dir_all(&dir)?;

@@ -40,7 +40,7 @@ pub const BOUNDS: &[(&str, StatedBound)] = &[
 /// A scheme that finds passages, which the scheme of the preset does not.
 const SEGMENTS: &str = "breaking(p=6)";
 
-/// What is run, in this order: the verb, the case, and the arguments after the verb.
+/// The runs, in order: the verb, the case, and the arguments after the verb.
 const RUNS: &[(&str, &str, &[&str])] = &[
     ("add", "a new index", &[INDEX, CORPUS, "--for", "corpus", "--scheme", SEGMENTS]),
     ("list", "", &[INDEX]),

@@ -35,7 +35,7 @@ use story::{Milestone, allowed, check_story, milestones};
 /// Cut runs off, and refuse them calls, at every operation.
 #[derive(Debug, Args)]
 pub struct Faults {
-    /// The program.
+    /// Path of the cento program to test.
     #[arg(long, default_value = "target/release/cento")]
     cento: PathBuf,
     /// A directory, best in memory, where each verb gets a new directory.
@@ -73,7 +73,7 @@ pub struct Faults {
     /// With --at: which state; 0 is a kill, 1 to 4 are regular, others are drawn.
     #[arg(long)]
     seed: Option<u64>,
-    /// Threads.
+    /// Number of threads to use.
     #[arg(long, default_value = "2")]
     jobs: usize,
 }
@@ -102,7 +102,7 @@ struct Tally {
 }
 
 impl Tally {
-    /// Counts a judged state among those of its kind.
+    /// Counts a judged state by kind.
     fn count(&mut self, way: u64) {
         match way {
             0 => self.kills += 1,

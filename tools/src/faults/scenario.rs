@@ -40,7 +40,7 @@ pub struct Scenario {
     pub end: Contents,
     /// Files with the same bytes no matter how often the run was interrupted.
     pub outputs: Vec<&'static str>,
-    /// Commands after which an index has the final contents, if the run has ended well.
+    /// Commands that leave an index with the final contents, if the run has ended well.
     pub shown_by: Vec<Vec<&'static str>>,
     /// The text that the run withdraws.
     pub withdrawn: Option<String>,

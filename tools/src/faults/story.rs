@@ -151,7 +151,7 @@ mod tests {
         assert!(losses(&COMMIT, LostSyncs::One(2)) > 0);
         assert!(losses(&COMMIT, LostSyncs::One(4)) > 0);
         assert_eq!(losses(&COMMIT, LostSyncs::One(3)), 0);
-        // A program that makes none of them, or renames before it syncs.
+        // A program without these operations, or with a rename before the sync.
         let without = |skipped: &[usize]| -> Vec<&str> {
             let kept = COMMIT.iter().enumerate().filter(|(at, _)| !skipped.contains(at));
             kept.map(|(_, call)| *call).collect()

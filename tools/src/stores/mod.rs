@@ -27,7 +27,7 @@ use crate::service::Running;
 /// Race, kill and deceive pushes, pulls and followers of an object store.
 #[derive(Debug, Args)]
 pub struct Stores {
-    /// The experiment.
+    /// The experiment to run.
     what: What,
     /// The store, which must be empty below NAME for each NAME that is done; credentials and
     /// endpoint come from the environment.
@@ -35,16 +35,16 @@ pub struct Stores {
     /// A directory for indexes, which is made anew.
     #[arg(long)]
     work: PathBuf,
-    /// The program.
+    /// Path of the cento program to test.
     #[arg(long, default_value = "target/release/cento")]
     cento: PathBuf,
     /// Commits that are to be acknowledged, or how many times each is killed.
     #[arg(long, default_value = "100")]
     times: u64,
-    /// Writers that race.
+    /// Writers that race for one store.
     #[arg(long, default_value = "8")]
     writers: u64,
-    /// Followers under load.
+    /// Followers that pull under load.
     #[arg(long, default_value = "3")]
     followers: u64,
     /// For how long followers are under load.
@@ -56,7 +56,7 @@ pub struct Stores {
     /// The time between two looks of a follower under load, in milliseconds.
     #[arg(long, default_value = "200")]
     interval_ms: u64,
-    /// The seed.
+    /// Seed of the random choices.
     #[arg(long, default_value = "1")]
     seed: u64,
 }
@@ -73,7 +73,7 @@ enum What {
     Damage,
     /// The server knows no conditions. Needs a server at AWS_ENDPOINT, over http.
     Conditions,
-    /// All of this.
+    /// All of these experiments, one after another.
     All,
 }
 

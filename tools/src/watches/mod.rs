@@ -13,7 +13,7 @@ use clap::Args;
 use crate::Result;
 
 /// Measure what watches add to commits, or compare the events of a service that is killed again and
-/// again with those of a naive matcher.
+/// again with the matches of a naive matcher.
 #[derive(Debug, Args)]
 pub struct Watches {
     /// A directory for the indexes, which are made anew.
@@ -22,7 +22,7 @@ pub struct Watches {
     /// The program, for a comparison and for a service.
     #[arg(long, default_value = "target/release/cento")]
     cento: PathBuf,
-    /// Numbers of watches to measure; the first is that of a comparison.
+    /// Numbers of watches to measure. The first number is for the comparison.
     #[arg(long, value_delimiter = ',', default_value = "0,1000,100000")]
     watches: Vec<usize>,
     /// The number of commits: to measure, of 1,000 documents each.
@@ -37,7 +37,7 @@ pub struct Watches {
     /// Compare: kill the service within this many milliseconds, again and again.
     #[arg(long, value_name = "MILLISECONDS")]
     kill_within: Option<u64>,
-    /// The seed.
+    /// Seed of the random choices.
     #[arg(long, default_value = "1")]
     seed: u64,
 }

@@ -37,8 +37,8 @@ pub struct DocumentBody {
     pub id_place: Option<u64>,
 }
 
-/// A document of several parts: the files of a submission, the chapters of a book. Its text is
-/// those of its parts, joined with line feeds.
+/// A document of several parts: the files of a submission, the chapters of a book. The texts of the
+/// parts are joined with line feeds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
@@ -54,7 +54,7 @@ pub struct DocumentOfParts {
     #[serde(default, deserialize_with = "meta", skip_serializing_if = "Map::is_empty")]
     #[cfg_attr(feature = "openapi", schema(value_type = Option<Map<String, Value>>))]
     pub meta: Map<String, Value>,
-    /// As that of a document without parts.
+    /// The number of the place where the client found the document, as in `DocumentBody`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id_place: Option<u64>,
 }
@@ -224,7 +224,7 @@ pub struct RecordError {
     pub message: String,
 }
 
-/// Documents to remove: those with these ids, or those that match a filter.
+/// Which documents to remove: a list of ids, or a filter.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
@@ -236,8 +236,7 @@ pub struct RemoveRequest {
     /// 2023]`. The service first commits the changes that it accepted before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub filter: Option<String>,
-    /// Only count the documents, and remove none. The service still commits the changes that it
-    /// accepted before.
+    /// Count the documents and remove nothing. The service still commits earlier accepted changes.
     #[serde(default, skip_serializing_if = "is_false")]
     pub dry_run: bool,
 }
@@ -258,7 +257,7 @@ pub struct PatchRequest {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct PatchResponse {
-    /// Whether the meta object is another one now.
+    /// Whether the request changed the meta object.
     pub changed: bool,
     /// Whether the change is committed.
     pub committed: bool,
@@ -311,7 +310,7 @@ pub struct ListResponse {
 pub struct ListedDocument {
     /// Its id.
     pub id: String,
-    /// The index that it is in, if several are searched as one.
+    /// The index with the document, if several indexes are searched as one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub index: Option<String>,
     /// The number of its tokens.

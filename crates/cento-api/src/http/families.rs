@@ -60,7 +60,7 @@ pub struct FamiliesSummary {
     pub lines: u64,
     /// The pairs of documents whose passages were compared.
     pub pairs: u64,
-    /// Those whose search for passages was cut short: carriers may be missing.
+    /// The pairs whose search for passages was cut short, so that carriers may be missing.
     pub cut_pairs: u64,
     /// Documents without a date, if dates decide: they come last.
     pub undated: u64,
@@ -68,7 +68,7 @@ pub struct FamiliesSummary {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub no_date: Option<ValueWithoutDate>,
-    /// What `since` takes to find the families of documents that are added later.
+    /// Pass this cursor as `since` to get the families of documents that you add later.
     pub cursor: u64,
 }
 
@@ -82,9 +82,9 @@ pub struct LineageSummary {
     pub lines: u64,
     /// The documents that have an ancestor.
     pub versions: u64,
-    /// Those of them with a later date than the ancestor.
+    /// The documents with a later date than their ancestor.
     pub dated: u64,
-    /// Documents without a date, if dates were requested.
+    /// Documents without a date, if you requested dates.
     pub undated: u64,
     /// The first of them that has a value that is no date.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -26,8 +26,8 @@ fn yes() -> bool {
     true
 }
 
-/// A run of the service. A change acknowledged with 202 is committed if a commit after it answers
-/// with the same run as one before it.
+/// A run of the service. Compare the run in the answers to two commits, before and after a change
+/// acknowledged with 202. If the run is the same, the change is committed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Run {

@@ -7,7 +7,7 @@ use crate::{
     BoilerplateShare, PairOptions, PresetDefaults, RepeatedPassage, Sources, SymmetricPair,
 };
 
-/// Documents to compare with each other; they are not kept.
+/// Documents to compare with each other. The service does not store them.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct PairsRequest {
@@ -17,9 +17,9 @@ pub struct PairsRequest {
     /// Those that have the id of one of `documents` are earlier versions of it and left out.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub against_index: bool,
-    /// Also count what each of the documents has from where, by a search for each of them among
-    /// the others, whatever the thresholds and the limit of the pairs are. `min_passage` says what
-    /// a passage is.
+    /// Also count where the text of each document comes from. The service searches for every
+    /// document among all others, regardless of the thresholds and the limit of pairs.
+    /// `min_passage` sets the minimum length of a passage.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub sources: bool,
     /// Texts that do not count, such as handouts.
@@ -29,11 +29,11 @@ pub struct PairsRequest {
     /// `proposed`; they count. With `group_by` the documents of a group count once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub propose_boilerplate: Option<BoilerplateShare>,
-    /// List them, and accept all: they do not count.
+    /// List the proposed passages and exclude all of them from the comparison.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub auto_boilerplate: Option<BoilerplateShare>,
     /// The options.
-    // They get all other fields, and refuse unknown ones.
+    // The flattened options take all remaining fields, and reject unknown fields.
     #[serde(flatten)]
     pub options: PairOptions,
 }
@@ -52,16 +52,16 @@ pub struct PairsResponse {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub defaults: Option<PresetDefaults>,
-    /// The passages that most documents have, if they were requested, the most frequent first.
+    /// The passages that most documents have, the most frequent first, if you requested them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub proposed: Vec<RepeatedPassage>,
-    /// What each of the documents has from where, if it was requested and the index stores texts.
+    /// Where the text of each document comes from, if you requested it and the index stores texts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sources: Vec<Sources>,
     /// The ids of the documents with an earlier version in the index, which was not compared.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub earlier_versions: Vec<String>,
-    /// Of the documents of these pairs, the parts that are boilerplate, if any are.
+    /// The boilerplate in the documents of these pairs, if any.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub boilerplate: Vec<DocumentBoilerplate>,
     /// Files that were not read, if files were sent, and documents without a fingerprint to

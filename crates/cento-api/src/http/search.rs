@@ -12,7 +12,8 @@ pub const HITS_MAX: usize = 10_000;
 pub const CANDIDATES_MAX: usize = 1000;
 
 /// A search: one of `text`, `parts`, `id` and `signature`, and the conditions for a hit. The
-/// options are those of `cento search`; a service ranks by passages for a `limit` of at most 1000.
+/// options are the options of `cento search`. A service ranks by passages for a `limit` of at most
+/// 1000.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]

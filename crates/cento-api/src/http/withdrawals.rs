@@ -26,9 +26,9 @@ pub struct WithdrawResponse {
     /// Whether the document is withdrawn: durably, and no file of the index has bytes of it. If
     /// not, the record says what would be removed, and what quotes it.
     pub done: bool,
-    /// Whether the document had been withdrawn before. The record is then that of the first time.
+    /// Whether the document had been withdrawn before. The answer then has the first record.
     pub again: bool,
-    /// The record.
+    /// What the withdrawal removed or would remove, and which documents quote it.
     pub withdrawal: Withdrawal,
 }
 
@@ -44,7 +44,7 @@ pub struct WithdrawalsResponse {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ListedWithdrawal {
-    /// Its id.
+    /// The id of the withdrawn document.
     pub id: String,
     /// When it was withdrawn, as RFC 3339.
     pub withdrawn: String,

@@ -44,10 +44,10 @@ use spool::Spool;
 
 /// Find the questions of benchmarks in a corpus, and write the corpus without them.
 ///
-/// cento compares each document with all questions in one pass. It reports how much of each
-/// question occurs in the corpus, where, and in how many documents. Letter case, white space and
-/// line breaks do not count. A question is contaminated if a document has at least --min-share of
-/// the question's own words. Words that documents have without the rest of a question, such as a
+/// cento compares each document with all questions in one pass. You learn how much of each question
+/// occurs in your corpus, where, and in how many documents. Letter case, white space and line
+/// breaks do not count. A question is contaminated if a document has at least --min-share of the
+/// question's own words. Words that documents have without the rest of a question, such as a
 /// quotation, are common, and cento counts them separately. With --out, cento reads the corpus a
 /// second time and writes it without the contaminated documents, or as --cut-passages or --annotate
 /// say.
@@ -98,7 +98,7 @@ pub struct Decontaminate {
         default_value_t = DedupOptions::MIN_LEFT,
     )]
     min_left: u32,
-    /// Keep all documents, each with its verdict in the member `decontaminate`.
+    /// Keep all documents, and write the verdict into the member `decontaminate`.
     #[arg(long, requires = "out")]
     annotate: bool,
     /// List in this file the documents where questions, or words of them that are common, occur:

@@ -52,9 +52,9 @@ use verdict_counts::VerdictCounts;
 ///
 /// Fingerprints find candidates, and the texts decide. With --index, these are the texts that the
 /// index stores. Without it, cento keeps the texts of this run in a temporary file. If no texts are
-/// stored, an estimate decides, and the list says so. Two programs must also share half of their
-/// names, numbers and strings, and have 50 tokens, unless their texts are equal. Rarity does not
-/// count, because it changes with every batch: a verdict does not depend on when you commit.
+/// stored, an estimate decides, and the list tells you so. Two programs must also share half of
+/// their names, numbers and strings, and have 50 tokens, unless their texts are equal. Rarity does
+/// not count, because it changes with every batch: a verdict does not depend on when you commit.
 #[derive(Debug, Args)]
 pub struct Dedup {
     /// Files or folders to deduplicate, or - for standard input.
@@ -73,7 +73,7 @@ pub struct Dedup {
     /// Ignore this boilerplate, such as templates: files, folders or an index. Can be repeated.
     #[arg(long, short = 'b', value_name = "PATH")]
     boilerplate: Vec<PathBuf>,
-    /// Drop nothing. Write all documents, each with its verdict in the member `dedup`.
+    /// Drop nothing. Write all documents with their verdicts in the member `dedup`.
     #[arg(long, conflicts_with = "cut_passages")]
     annotate: bool,
     /// Write to this file instead of standard output. With --index, you can then resume an
@@ -126,8 +126,8 @@ pub struct Dedup {
 #[derive(Debug, Clone, Args)]
 struct DedupConfigArgs {
     /// Kind of documents. It sets the scheme and the analyzer of a new index, and the default of
-    /// --min-resemblance. `cento info presets` shows what each kind sets. A new index keeps its
-    /// kind for later calls. --scheme and --analyzer override their part.
+    /// --min-resemblance. `cento info presets` shows the settings of each kind. A new index keeps
+    /// its kind for later calls. --scheme and --analyzer override their part.
     #[arg(id = "for", long = "for", value_name = "PURPOSE", value_enum)]
     preset: Option<Preset>,
     /// How a new index chooses fingerprints. Default: the scheme of --for, the scheme of --against,

@@ -16,7 +16,7 @@ pub struct Short {
 #[cfg(test)]
 pub const OPTIONS_MAX: usize = 6;
 
-const INDEX: (&str, &str) = ("index", "Directory of the index");
+const INDEX: (&str, &str) = ("index", "Directory of your index");
 const FORMAT: (&str, &str) = ("format", "Output format");
 const URL: (&str, &str) = ("url", "Use this service instead of an index on disk");
 const REPORT: (&str, &str) = ("reports", "Also write a report: FILE.html, .json or .csv");
@@ -29,7 +29,7 @@ const LIMIT: (&str, &str) = ("limit", "Show at most this many");
 const INPUTS: (&str, &str) = ("paths", "Files and folders to compare, or an index");
 const STORE: (&str, &str) = ("url", "s3://, gs://, az:// or file:/// address, or a folder");
 const NAMES: (&str, &str) = ("names", "Show only these names");
-const SERVED: (&str, &str) = ("index", "Directory of the index (omit it with --url)");
+const SERVED: (&str, &str) = ("index", "Directory of your index (omit it with --url)");
 
 /// The short help of every verb that is not only a group of verbs.
 pub const SHORT: &[Short] = &[

@@ -13,7 +13,7 @@ use crate::{Result, VerbOutcome, command};
 /// Print the completion script for a shell.
 #[derive(Debug, Args)]
 pub struct Completions {
-    /// Shell.
+    /// The shell to complete commands in.
     shell: Shell,
 }
 

@@ -48,23 +48,23 @@ enum Topic {
     Presets(presets::Presets),
     /// List the schemes: how fingerprints are chosen.
     ///
-    /// Shows each with its parameters and its source, for --scheme. The README says which one suits
-    /// which purpose.
+    /// You see the parameters and the source of each scheme, for --scheme. The README says which
+    /// one suits which purpose.
     Schemes(ListArgs),
     /// List the analyzers: how text is split into tokens.
     ///
-    /// Shows each with its parameters and its source, for --analyzer.
+    /// You see the parameters and the source of each analyzer, for --analyzer.
     Analyzers(ListArgs),
     /// List the measures of similarity.
     ///
-    /// Shows each with its parameters, its cost and its source, for `search --verify` and `compare
-    /// --measures`.
+    /// You see the parameters, the cost and the source of each measure, for `search --verify` and
+    /// `compare --measures`.
     Measures(ListArgs),
     /// List the formats of files that can be read.
     ///
-    /// Shows which parts of each become documents, and whether this build reads it. The first bytes
-    /// of a file decide its format, then the end of its name. Archives and compressed files may
-    /// hold all others.
+    /// You see which parts of a file become documents, and whether your build reads the format. The
+    /// first bytes of a file decide its format, then the end of its name. Archives and compressed
+    /// files may hold all others.
     Formats(ListArgs),
     Health(health::Health),
     Completions(generate::Completions),

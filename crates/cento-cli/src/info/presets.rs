@@ -12,8 +12,8 @@ use cento::{Preset, PresetRank};
 
 /// List the presets: what --for sets.
 ///
-/// cento shows the scheme and the analyzer of each preset, and its defaults: the rank of searches
-/// and pairs, the minimum resemblance of near-duplicates for `pairs` and `cluster`, and the minimum
+/// You see the scheme and the analyzer of each preset, and its defaults: the rank of searches and
+/// pairs, the minimum resemblance of near-duplicates for `pairs` and `cluster`, and the minimum
 /// resemblance of duplicates that `dedup` drops. Searches have no threshold by default.
 #[derive(Debug, Args)]
 pub struct Presets {

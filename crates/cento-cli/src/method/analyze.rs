@@ -13,7 +13,7 @@ use cento_collections::reuse::{
     CategoryStatistics, Pattern, ReuseOptions, ReuseStatistics, reuse_statistics,
 };
 
-/// Show how much of a collection is reused text, and its kinds.
+/// Show how much of your collection is reused text, and its kinds.
 ///
 /// cento counts the documents that share text in the six categories of Seo and Croft (2008). From a
 /// sample of each category it determines the kind of shared text, the first of these:
@@ -35,7 +35,7 @@ use cento_collections::reuse::{
 /// The total weighs the sample of each category by its pairs.
 #[derive(Debug, Args)]
 pub struct Analyze {
-    /// Directory of the index.
+    /// Directory of your index.
     index: PathBuf,
     #[command(flatten)]
     options: ReuseOptions,

@@ -21,14 +21,14 @@ use cento::{Error, Stop};
 use cento_collections::series::{repeated_passages, repeated_passages_within};
 use cento_collections::{PairOptions, Scope};
 
-/// Show the passages that most documents of a collection repeat.
+/// Show the passages that most of your documents repeat.
 ///
 /// Assignments, licenses, headers and menus are in nearly all documents, so two documents that
-/// share them prove nothing. cento shows each such passage with the number of documents that have
-/// it, the most frequent first. The list is a proposal. Write it with --format json or --out,
-/// remove the lines of passages that should count, and give the file to the option -b of other
-/// verbs, which then ignore the passages. `-b auto` of these verbs accepts all passages. To remove
-/// the passages from a corpus, add the list to an index and give the index to `cento dedup
+/// share them prove nothing. You see each such passage with the number of documents that have it,
+/// the most frequent first. The list is a proposal. Write it with --format json or --out, remove
+/// the lines of passages that you want to count, and give the file to the option -b of other verbs,
+/// which then ignore the passages. `-b auto` of these verbs accepts all passages. To remove the
+/// passages from a corpus, add the list to an index and give the index to `cento dedup
 /// --only-against --cut-passages 5`.
 ///
 /// cento proposes a passage if three of four documents have it, and at least five documents,

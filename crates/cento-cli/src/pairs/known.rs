@@ -89,8 +89,8 @@ impl KnownIndex {
     /// Adds the new documents in one commit, if requested.
     ///
     /// # Errors
-    /// When a document cannot be read or written, in which case nothing is added.
-    /// [`Error::Cancelled`] after `stop`.
+    /// When a document cannot be read or written. Nothing is added then. [`Error::Cancelled`] after
+    /// `stop`.
     pub fn add(self, new: &Snapshot, stop: &Stop) -> cento::Result<Option<AddReport>> {
         let Some(mut writer) = self.writer else { return Ok(None) };
         let index = self.snapshot.index();

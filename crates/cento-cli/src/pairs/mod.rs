@@ -35,21 +35,21 @@ use indexes::IndexArgs;
 /// Find pairs of documents that share text, in indexes or among files.
 ///
 /// If you name files, folders or archives, cento compares every document in them with every other
-/// one, and keeps nothing (the pairwise test of Finkel et al. 2002, section 2.6). The most similar
-/// pairs come first. The similarity is symmetric: cento counts the runs of words that both
+/// one, and keeps nothing (the pairwise test of Finkel et al. 2002, section 2.6). You see the most
+/// similar pairs first. The similarity is symmetric: cento counts the runs of words that both
 /// documents have, and divides twice this number by the sum of the runs of each document. If a
 /// document cannot be compared, because it is empty, not text, or all boilerplate, cento tells you
 /// which one and why, and the exit status is 3.
 ///
 /// cento skips folders of libraries and build output (node_modules, vendor, target, ...). With --by
 /// it also skips data files (.json, .csv, ...). With source code it skips files in other languages,
-/// and --analyzer code takes the most common language. cento lists the skipped files and counts
-/// them. --include '*' reads every file.
+/// and --analyzer code takes the most common language. You get a list of the skipped files, with
+/// their number. --include '*' reads every file.
 ///
 /// If you name an index, cento compares every document with all others, and writes each pair as
 /// soon as it is found, in the order of the documents. Without a threshold, the preset of the index
-/// sets one. If the preset sets no threshold, one document must contain a tenth of the other. cento
-/// finds exact copies even if --max-df ignores their fingerprints. Copies that have no other
+/// sets one. If the preset sets no threshold, one document must contain a tenth of its partner.
+/// cento finds exact copies even if --max-df ignores their fingerprints. Copies that have no other
 /// fingerprints are paired with the first copy only. Weights by rarity use the rarity in the index,
 /// or with --against the rarity in the other index.
 ///

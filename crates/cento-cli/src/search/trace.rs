@@ -11,11 +11,11 @@ use crate::terminal::Id;
 use cento::search::{Answer, Goal, SpanCarrier, Trace, TracedSpan};
 use cento_api::{TimeOrder, Unit};
 
-/// Show which parts of a text stored documents have too, and which document had each part first.
+/// Show which parts of your text stored documents have too, and which document had each part first.
 ///
-/// A part that stored documents have is a span. cento shows how many documents have each span, the
-/// best of them and the first. The shares above the spans add up to 1. Words that stored documents
-/// have are `reused`. They are `common` instead if more than half of the documents have them, and
+/// A part that stored documents have is a span. You see how many documents have each span, the best
+/// of them and the first. The shares above the spans add up to 1. Words that stored documents have
+/// are `reused`. They are `common` instead if more than half of the documents have them, and
 /// `cited` if your text has them in quotation marks or in its bibliography. Everything else is
 /// `new`, including the words of a span that were edited.
 #[derive(Debug, Args)]

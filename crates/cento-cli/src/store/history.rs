@@ -16,7 +16,7 @@ use cento_remote::{Content, HistoryEntry};
 /// Each manifest is a commit that you can pull or restore. The columns are the number, the time of
 /// the push, documents, segments, bytes, the bytes that the manifest before does not have, and
 /// whether the manifest is the current one or a restored copy. A damaged manifest is listed with
-/// its damage, and you can use the others.
+/// its damage. You can use all other manifests.
 #[derive(Debug, Args)]
 pub struct History {
     #[command(flatten)]

@@ -44,7 +44,6 @@ impl Store {
     }
 }
 
-/// An object store.
 #[derive(Debug, Args)]
 struct StoreArgs {
     /// s3://BUCKET/PATH, gs://BUCKET/PATH, az://CONTAINER/PATH, file:///PATH, or a directory.

@@ -32,7 +32,7 @@ use cento_remote::{PushOptions, PushResult, Remote, Retention, RetentionResult, 
 /// manifest.
 #[derive(Debug, Args)]
 pub struct Push {
-    /// Directory of the index.
+    /// Directory of your index.
     index: PathBuf,
     #[command(flatten)]
     store: StoreArgs,

@@ -28,9 +28,9 @@ use cento_collections::watch::{Watches, caught_up, listed_watches, saved_watches
 use cento_source::{ReadError, SourceOptions, documents};
 pub use left_behind::{counted_watches, how_to_copy, tell_left_behind};
 
-/// Get notified of new documents that share text with a watched one.
+/// Get notified of new documents that share text with yours.
 ///
-/// A watch is a text, a stored document or a signature, with the conditions of a search. cento
+/// A watch is your text, a stored document or a signature, with the conditions of a search. cento
 /// compares each document that you add later with all watches of the index. Each match is an event,
 /// with its passages. A service compares each commit at once. Without a service, `cento watch
 /// events` compares the documents that were added since.

@@ -29,9 +29,9 @@ use cento_collections::withdraw::{
 
 /// Remove a document with its copies for good, and list the documents that quote it.
 ///
-/// cento lists the document, its copies and the documents that quote it. Then it removes the
+/// cento lists your document, its copies and the documents that quote it. Then it removes the
 /// document and the copies, whether they were added earlier or later. Documents that quote it stay
-/// as they are, and the exit status is 3 if any of them was not added before it. From then on the
+/// as they are, and the exit status is 3 if any of them was not added before it. From then on your
 /// index rejects the document and its copies, which it recognizes by a signature without keeping
 /// their text. Afterwards no file of the index has bytes of the removed texts, and the events of
 /// watches lose their meta objects.

@@ -439,7 +439,7 @@ fn a_folder_is_compared_with_itself_and_with_the_one_of_last_year() {
     let (both, report) = run(&["demo", "class", "--against", "last year"]);
     assert!(both.out.contains("class/anna.txt  class/ben.txt"), "{}", both.out);
     assert!(both.out.contains("class/carla.txt  last year/dora"), "{}", both.out);
-    // Earlier texts are not compared with each other.
+    // Only new texts are compared, not two earlier texts.
     assert!(!both.out.contains("last year/dora again.txt  last year/dora.txt"), "{}", both.out);
     assert!(!both.out.contains("last year/dora.txt  last year/dora again.txt"), "{}", both.out);
     assert!(report.contains("last year/dora"));

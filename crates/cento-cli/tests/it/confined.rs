@@ -38,7 +38,7 @@ fn the_process_that_reads_documents_is_confined() {
     let mut input = worker.stdin.take().unwrap();
     let mut output = worker.stdout.take().unwrap();
     let request = |bytes: &[u8]| [&(bytes.len() as u64).to_le_bytes(), bytes].concat();
-    // One document per parser, so that every parser makes its system calls.
+    // A document for every parser, so that the filter sees the system calls of every parser.
     for bytes in [
         super::documents::docx("some words"),
         super::documents::pdf(&["some words"]),
@@ -72,7 +72,8 @@ fn the_process_that_reads_tables_is_confined() {
     let mut kind = [9];
     output.read_exact(&mut kind).unwrap();
     assert_eq!(kind, [6]);
-    // The worker may have ended, but the system knows its state until somebody waits for it.
+    // The worker may have ended, but the system knows the state until a process waits for the
+    // worker.
     check_is_confined(&worker);
     output.read_to_end(&mut Vec::new()).unwrap();
     assert!(worker.wait().unwrap().success());

@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::common::run::{Dir, Run};
 use host::{AUTHORITY, OTHER, host};
 
-/// Runs the command so that it trusts only these authorities.
+/// Runs the command with these authorities as the only trusted authorities.
 fn run(dir: &Dir, authorities: &str, args: &[&str]) -> Run {
     dir.write("authorities.pem", authorities);
     let mut command = dir.command(args);

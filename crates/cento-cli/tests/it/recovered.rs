@@ -7,8 +7,8 @@ use crate::common::run::{Dir, line};
 use crate::common::words;
 use serde_json::{Value, json};
 
-/// An index of two commits: a segment of forty documents, of which one is replaced and one removed,
-/// and a segment of two documents. `first.json` has the list of the first commit.
+/// An index of two commits: a segment of forty documents, one replaced and one removed, and a
+/// segment of two documents. `first.json` has the list of the first commit.
 fn two_commits() -> Dir {
     let dir = Dir::new();
     let lines = |from: u64, to: u64| -> String {
@@ -164,7 +164,7 @@ fn a_lost_list_of_deleted_documents_is_damage_and_what_comes_back_is_counted() {
     assert_eq!((refused.status, dir.path("third").exists()), (2, false));
     assert!(refused.err.contains("choose the segments"), "{}", refused.err);
     assert!(!refused.err.contains("--on-conflict"), "{}", refused.err);
-    // Follows the advice.
+    // Does what the message advises.
     dir.json(&["merge", "old", "new", "--on-conflict", "later"]);
     assert_eq!(dir.json(&["stats", "old"])["documents"], 41);
 }

@@ -71,6 +71,7 @@ const ANSWER_WITHIN: usize = 20;
 /// assert_eq!(findings[0].bytes, (6, 57));
 /// # Ok::<(), cento::Error>(())
 /// ```
+#[doc(alias = "contamination")]
 #[derive(Debug)]
 pub struct Benchmarks {
     questions: Vec<Question>,
@@ -232,6 +233,19 @@ impl Benchmarks {
 
     /// Returns why the question with this number is not searched for, or `None` if it is searched
     /// for.
+    ///
+    /// ```
+    /// use cento::Stop;
+    /// use cento_collections::decontaminate::{Benchmarks, Question, Unusable};
+    /// use cento_collections::DecontaminateOptions;
+    ///
+    /// // Two words are in too many texts to be evidence.
+    /// let question = Question { text: "Who won?".to_owned(), ..Question::default() };
+    /// let benchmarks =
+    ///     Benchmarks::new(vec![question], &DecontaminateOptions::default(), Stop::NEVER)?;
+    /// assert_eq!(benchmarks.unusable(0), Some(Unusable::Short));
+    /// # Ok::<(), cento::Error>(())
+    /// ```
     #[must_use]
     pub fn unusable(&self, question: usize) -> Option<Unusable> {
         self.text_of[question].err()

@@ -195,6 +195,8 @@ pub enum Record {
 /// no texts and has an analyzer that omits words, when a resumed run gets other records than
 /// before, at an error of `records`, and, if [`strict`](Dedup::strict), at the first record that is
 /// no document.
+#[doc(alias = "deduplicate")]
+#[doc(alias = "near-duplicate")]
 #[must_use = "a run decides nothing before the first call of `next`"]
 pub struct Dedup<R: Iterator> {
     index: Index,

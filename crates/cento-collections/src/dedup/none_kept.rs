@@ -1,4 +1,4 @@
-//! Dropping all documents of a group: each one that has a duplicate before or after it.
+//! Drops every document of a group with a duplicate before or after it.
 //!
 //! Whether a document has a duplicate is known after the last record only. So the documents, which
 //! wait in a temporary file, go through two runs: one in their order and one in reverse. In both,
@@ -27,7 +27,7 @@ pub(super) struct NoneKept {
 }
 
 impl NoneKept {
-    /// Compares the documents with each other in both directions.
+    /// Compares every two documents in both directions.
     ///
     /// # Errors
     /// When the run adds to an index, which would have the documents that are dropped later, or

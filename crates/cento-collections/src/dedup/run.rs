@@ -362,7 +362,7 @@ impl DedupRun {
             return Ok(());
         }
         if !is_kept {
-            // Later documents resemble it, whatever becomes of it.
+            // Later documents may resemble this document even if it is dropped.
             let mut given = Verdict::Kept { cut: Vec::new(), kept_as: None, replaces: false };
             let id = self.identify(&signed.document.id, signed.digest, &stored, &mut given)?;
             self.tell(signed.document.clone(), verdict);

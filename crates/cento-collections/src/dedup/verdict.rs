@@ -185,6 +185,30 @@ pub struct Decision {
 
 impl Decision {
     /// Returns the kept text, without the passages that were cut out, and its parts.
+    ///
+    /// ```
+    /// use cento_collections::dedup::{Dedup, DedupOptions, Event, Record};
+    /// use cento::{Config, Document, Index, SignedDocument, Stop};
+    ///
+    /// let index = Index::in_memory(Config::new("winnow(k=5,w=10)", "words", true)?)?;
+    /// let notice = "All rights of this text are reserved by the owner of the page.";
+    /// let news = ["One item is about whales.", "Another is about clocks and how they work."];
+    /// let texts = news.map(|item| format!("{notice} {item}"));
+    /// let records = texts.into_iter().enumerate().map(|(id, text)| {
+    ///     let document = Document::new(id.to_string(), text);
+    ///     Ok(Record::Document(SignedDocument::new(document, index.config(), Stop::NEVER)?))
+    /// });
+    /// // Cut passages of ten words or more that an earlier document has.
+    /// let options = DedupOptions::default().cut_passages(10u32);
+    /// let mut kept = Vec::new();
+    /// for event in Dedup::new(&index, &options, records) {
+    ///     if let Event::Decided(decision) = event? {
+    ///         kept.push(decision.kept_text().0);
+    ///     }
+    /// }
+    /// assert!(kept[0].contains("reserved") && !kept[1].contains("reserved"));
+    /// # Ok::<(), cento::Error>(())
+    /// ```
     #[must_use]
     pub fn kept_text(&self) -> (String, Vec<Part>) {
         let cut: Vec<_> = self.verdict.cut().iter().map(|cut| cut.bytes).collect();

@@ -71,6 +71,7 @@ const MEMORY_BYTES: usize = 1 << 30;
 /// The iterator gives an error, and ends, when an option is out of bounds, the index stores no
 /// texts, no document has a date in the field, the passages take too much memory, or a file is
 /// damaged, and with [`Error::Cancelled`](cento::Error::Cancelled) after it was stopped.
+#[doc(alias = "text reuse")]
 pub fn families(searcher: &Searcher, options: &FamilyOptions) -> Families {
     let options = options.clone();
     let judge = FamilyJudge { options, memory_bytes: MEMORY_BYTES, tuning: Tuning::default() };

@@ -77,10 +77,31 @@ const DESCENT_BYTES: usize = size_of::<Descent>() + 256;
 /// The work begins at the first call of [`next`](Iterator::next), and the threads end when the
 /// iterator is dropped.
 ///
+/// ```
+/// # use cento::{Config, Document, Index, Searcher, WriterOptions};
+/// # let index = Index::in_memory(Config::new("winnow(k=5,w=10)", "words", true)?)?;
+/// # let mut writer = index.writer(WriterOptions::default())?;
+/// # let poem = "A lighthouse was a fire behind a window and half of the light went up";
+/// # let meta = |date: &str| [("date".to_owned(), date.into())].into_iter().collect();
+/// # writer.add(Document::new("first", poem).with_meta(meta("1900")))?;
+/// # let copy = format!("{poem} the chimney");
+/// # writer.add(Document::new("second", copy).with_meta(meta("1901")))?;
+/// # writer.add(Document::new("other", "a text about clocks that has no copy in the index"))?;
+/// # writer.finish()?;
+/// # let searcher = Searcher::new(index.snapshot()?);
+/// use cento_collections::{LineageOptions, lineage::lineage};
+///
+/// let found = lineage(&searcher, &LineageOptions::default().date("date"));
+/// let found = found.collect::<cento::Result<Vec<_>>>()?;
+/// assert_eq!((&*found[1].id, found[1].ancestor.as_deref()), ("second", Some("first")));
+/// # Ok::<(), cento::Error>(())
+/// ```
+///
 /// # Errors
 /// The iterator gives an error, and ends, when an option is out of bounds, no document has a date
 /// in the field, or a file is damaged, and with [`Error::Cancelled`](cento::Error::Cancelled) after
 /// it was stopped.
+#[doc(alias = "stemma")]
 pub fn lineage(searcher: &Searcher, options: &LineageOptions) -> Lineage {
     Job::new(searcher, LineageJudge { options: options.clone() })
 }

@@ -16,7 +16,7 @@ use cento_text::compare::difference::Comparisons;
 use cento_text::compare::runs::Place;
 use cento_text::runtime::Stop;
 
-/// How one document of a pair reuses text of the other.
+/// How a document of a pair reuses text of its partner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Pattern {

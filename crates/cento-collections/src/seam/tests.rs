@@ -1,5 +1,3 @@
-//! Tests of cuts.
-
 use super::*;
 use cento::index::Document;
 use proptest::prelude::*;

@@ -77,6 +77,14 @@ impl fmt::Display for LabelFault {
 }
 
 /// Returns the first fault of the labels, which no search could satisfy.
+///
+/// ```
+/// use cento_collections::tune::{LabelFault, LabelledPair, PairText, label_fault};
+///
+/// let id = |id: &str| PairText::Id(id.to_owned());
+/// let pair = LabelledPair { a: id("essay"), b: id("essay"), is_same: true, kind: None };
+/// assert!(matches!(label_fault([&pair]), Some(LabelFault::Itself { .. })));
+/// ```
 pub fn label_fault<'a>(pairs: impl IntoIterator<Item = &'a LabelledPair>) -> Option<LabelFault> {
     let mut labels: HashMap<[&PairText; 2], (usize, bool)> = HashMap::new();
     for (number, pair) in pairs.into_iter().enumerate() {

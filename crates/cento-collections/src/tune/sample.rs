@@ -12,6 +12,19 @@ use cento_text::hash::{hash_bytes, mix64};
 /// The sample depends on the seed and the documents, not on their order. It is random (Broder 1997,
 /// section 3), and a larger sample contains a smaller one. Documents that must be kept are always
 /// in the sample.
+///
+/// ```
+/// use cento::Document;
+/// use cento_collections::tune::Sample;
+///
+/// let mut sample = Sample::new(10, 100_000, 1);
+/// for number in 0..100 {
+///     sample.offer(Document::new(number.to_string(), format!("text number {number}")))?;
+/// }
+/// // The seed alone decides which documents are taken.
+/// assert_eq!((sample.seen(), sample.into_documents().len()), (100, 10));
+/// # Ok::<(), cento::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct Sample {
     documents_max: usize,

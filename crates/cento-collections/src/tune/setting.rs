@@ -51,6 +51,14 @@ const OF_PROGRAMS: [(&str, &str, Rank); 8] = [
 
 impl Setting {
     /// Returns the setting of a preset. The preset for programs needs a language.
+    ///
+    /// ```
+    /// use cento::Preset;
+    /// use cento_collections::tune::Setting;
+    ///
+    /// let setting = Setting::of_preset(Preset::Code, Some("java"));
+    /// assert!(setting.analyzer.contains("language=java"));
+    /// ```
     #[must_use]
     pub fn of_preset(preset: Preset, language: Option<&str>) -> Setting {
         let rank = match preset.rank() {

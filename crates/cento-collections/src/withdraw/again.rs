@@ -64,6 +64,24 @@ pub(super) fn check_is_not_reused(snapshot: &Snapshot, id: &str, digest: Digest)
 /// Lifts all withdrawals of the document with this id, so that it may be added again. Returns their
 /// number.
 ///
+/// ```
+/// use cento::{Config, Document, Index, Stop, WriterOptions};
+/// use cento_collections::withdraw::{Plan, WithdrawOptions, forget};
+///
+/// let index = Index::in_memory(Config::new("winnow(k=5,w=10)", "words", true)?)?;
+/// let mut writer = index.writer(WriterOptions::default())?;
+/// let poem = "all depends upon a red wheel barrow glazed with rain beside the white chickens";
+/// writer.add(Document::new("poem", poem))?;
+/// writer.commit()?;
+/// let plan = Plan::new(writer.committed()?, "poem", &WithdrawOptions::default(), Stop::NEVER)?;
+/// plan.apply(&mut writer, Stop::NEVER)?;
+/// assert!(writer.add(Document::new("poem", poem)).is_err());
+/// // After you lift the withdrawal, the text is welcome again.
+/// assert_eq!(forget(&mut writer, "poem")?, 1);
+/// assert!(writer.add(Document::new("poem", poem)).is_ok());
+/// # Ok::<(), cento::Error>(())
+/// ```
+///
 /// # Errors
 /// When the index cannot be written.
 pub fn forget(writer: &mut Writer, id: &str) -> Result<u64> {

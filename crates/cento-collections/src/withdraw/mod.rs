@@ -63,6 +63,7 @@ const BATCH: usize = 64;
 /// assert!(writer.add(Document::new("again", poem)).is_err());
 /// # Ok::<(), cento::Error>(())
 /// ```
+#[doc(alias = "takedown")]
 #[derive(Debug)]
 pub struct Plan {
     snapshot: Snapshot,

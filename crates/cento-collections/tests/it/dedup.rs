@@ -82,7 +82,7 @@ fn texts_of_the_same_few_runs_are_duplicates_if_they_have_them_as_often() {
 
 #[test]
 fn a_text_that_repeats_itself_is_dropped_whatever_the_order() {
-    // One text has its runs twice on average, the other text some runs less often.
+    // The first text repeats most runs, the second text repeats some runs less often.
     let words: Vec<String> = (0..200).map(|at| format!("word{at}")).collect();
     let twice = [&words[..], &words, &words[..10]].concat();
     let mut changed = twice.clone();

@@ -33,7 +33,7 @@ fn remote(store: &Arc<dyn ObjectStore>) -> Remote {
     Remote::over(store.clone(), "memory:///test").unwrap()
 }
 
-/// Text of words that no other seed has.
+/// Text whose words depend on the seed.
 fn text(seed: usize) -> String {
     (0..60).map(|word| format!("w{seed}x{} ", word * 7919 % 61)).collect()
 }

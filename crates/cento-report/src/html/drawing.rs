@@ -1,4 +1,4 @@
-//! Drawings of pairs.
+//! Graphs of documents and their pairs, as SVG.
 
 use std::collections::HashMap;
 use std::f64::consts::TAU;

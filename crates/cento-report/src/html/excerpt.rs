@@ -35,9 +35,9 @@ pub struct Excerpts {
 /// A text, and the heading above its passages.
 #[derive(Clone, Copy)]
 pub struct ExcerptSide<'a> {
-    /// The whole text.
+    /// The text that the passages are ranges of.
     pub text: &'a PartedText,
-    /// The heading.
+    /// The heading above the passages.
     pub name: &'a str,
     /// The ranges of boilerplate in the text, in bytes: ascending and disjoint.
     pub boilerplate: &'a [(u32, u32)],
@@ -64,7 +64,7 @@ impl ExcerptSide<'_> {
     }
 }
 
-/// Marked places, and the element that marks them.
+/// Marked ranges, and the HTML element of the marks.
 type Marks<'a> = (&'a [Range<usize>], &'a str);
 
 /// Returns the bytes of a place.

@@ -19,7 +19,7 @@ impl Render for VisibleText<'_> {
 
 /// Writes texts, and shows where pages and lines begin.
 pub struct Writer<'a> {
-    /// The output.
+    /// HTML is appended to this string.
     pub out: &'a mut String,
     /// The current page, if pages are shown. Form feeds separate pages.
     page: Option<u32>,

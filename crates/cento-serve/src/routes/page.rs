@@ -1,4 +1,4 @@
-//! The web page.
+//! The page for searches in a browser.
 
 use std::sync::Arc;
 

@@ -87,7 +87,7 @@ fn chosen(schema: &Schema, reading: &TableRequest, emit: Emit<'_>) -> Result<Vec
     Ok(chosen)
 }
 
-/// Lines that wait until they fill a frame.
+/// Lines of a frame that is not full yet.
 struct PendingLines<'a> {
     reading: &'a TableRequest,
     /// The ids are marked as UUIDs outside the column.

@@ -281,8 +281,8 @@ impl<'a> TokenPlaces<'a> {
     }
 }
 
-/// Returns the longest runs of the matched tokens of a text, one after the other, that `hit` also
-/// contains. The matched words of a rewritten passage may be anywhere in `hit`.
+/// Returns the longest consecutive runs of the matched tokens of a text that `hit` also contains.
+/// The matched words of a rewritten passage may be anywhere in `hit`.
 #[must_use]
 pub fn equal_runs(text: &[u64], matched: &[Range<usize>], hit: &[u64]) -> Vec<Range<usize>> {
     let places = TokenPlaces::new(hit);

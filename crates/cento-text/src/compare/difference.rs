@@ -13,6 +13,16 @@ const COMPARISONS_A_LOOK: u64 = 1 << 18;
 
 /// Counts the comparisons of tokens. Without a limit two texts of a megabyte might take hours,
 /// because the number of comparisons is the product of tokens and differences.
+///
+/// ```
+/// use cento_text::{Stop, compare::difference::Comparisons};
+///
+/// let few = Comparisons::new(2, Stop::NEVER).differences(&[1, 2, 3, 4], &[5, 6, 7, 8])?;
+/// assert!(few.is_none());
+/// let enough = Comparisons::new(1000, Stop::NEVER).differences(&[1, 2, 3], &[1, 9, 3])?;
+/// assert_eq!(enough.map(|stretches| stretches.len()), Some(3));
+/// # Ok::<(), cento_text::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct Comparisons<'a> {
     made: Cell<u64>,

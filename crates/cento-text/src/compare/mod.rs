@@ -68,6 +68,23 @@ pub const COMPARED: [&str; 2] = ["the first text", "the second text"];
 /// Compares as [`compare`] does, with these options. `measures` must be the measures that the
 /// options name, already parsed.
 ///
+/// ```
+/// use cento_text::compare::{CompareOptions, TextPair, compare_by};
+/// use cento_text::{Analyzer, Measure, Stop, scheme};
+///
+/// let texts = TextPair::new("one two three four five", "five four three two one");
+/// let measures = ["hamming".parse::<Measure>()?, "cosine".parse()?];
+/// let options = CompareOptions::default();
+/// let (scheme, words) = (scheme::parse("kgram(k=2)")?, Analyzer::default());
+/// let found = compare_by(&scheme, &words, texts, &measures, &options, Stop::NEVER)?;
+/// // The words are equal, and their order is reversed.
+/// assert_eq!(found.similarity.resemblance, 0.0);
+/// let mut values = found.measures.iter();
+/// let mut value = |name| *values.find(|(spec, _)| spec.starts_with(name)).unwrap().1;
+/// assert!(value("cosine") > 0.99 && value("hamming") == 0.2);
+/// # Ok::<(), cento_text::Error>(())
+/// ```
+///
 /// # Errors
 /// As [`compare`], with a place of [`COMPARED`], and when a text needs more steps than a measure
 /// allows. [`Error::Cancelled`] soon after `stop`.

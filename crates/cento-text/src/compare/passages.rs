@@ -38,7 +38,7 @@ pub struct Passages {
     /// Whether the passages are complete. If not, a complete search would have exceeded the limit
     /// of steps or memory. Equal texts always have equal results.
     pub complete: bool,
-    /// For each passage, its tokens of the query.
+    /// The tokens of the query, by passage.
     places: Vec<Range<u32>>,
     /// For each passage, its words of the query: the number of tokens, unless the text is known and
     /// the tokens are letters of a script without spaces.
@@ -179,6 +179,12 @@ pub fn between(query: Side<'_>, document: Side<'_>, genre: Genre, stop: &Stop) -
 
 /// Returns the minimum length of a passage, in words of prose or tokens of programs. A shorter text
 /// can still be a passage.
+///
+/// ```
+/// use cento_text::{Analyzer, compare::passages::{Genre, tokens_min}};
+///
+/// assert_eq!(tokens_min(Genre::of(&Analyzer::default())), 12);
+/// ```
 pub fn tokens_min(genre: Genre) -> usize {
     match genre {
         Genre::Prose => PASSAGE_TOKENS_MIN,

@@ -58,6 +58,14 @@ pub type Place = (Option<u32>, Option<u32>);
 /// feeds has no pages, and a text of one line has no lines.
 ///
 /// Makes a single pass over the text for any number of offsets, without memory for lines.
+///
+/// ```
+/// use cento_text::compare::place::places;
+///
+/// assert_eq!(places("one\ntwo\n", &[4]), [(None, Some(2))]);
+/// // A form feed ends a page.
+/// assert_eq!(places("one\u{c}two", &[4])[0].0, Some(2));
+/// ```
 pub fn places(text: &str, offsets: &[u32]) -> Vec<Place> {
     let mut order: Vec<usize> = (0..offsets.len()).collect();
     order.sort_unstable_by_key(|&at| offsets[at]);

@@ -18,6 +18,15 @@ use crate::text::mark::is_marked;
 ///
 /// The set is a table of hashes with at least twice as many places. Hashes are evenly distributed,
 /// and filling the table takes a third of the time of sorting the hashes.
+///
+/// ```
+/// use cento_text::compare::runs::RunSet;
+///
+/// // The runs of two tokens: {1 2, 2 3, 3 4} and {2 3, 3 4, 4 5}.
+/// let (a, b) = (RunSet::new(&[1, 2, 3, 4], 2), RunSet::new(&[2, 3, 4, 5], 2));
+/// let overlap = a.overlap(&b);
+/// assert_eq!((overlap.shared, overlap.in_a, overlap.in_b), (2, 3, 3));
+/// ```
 #[derive(Debug, Clone)]
 pub struct RunSet {
     /// Every hash is at the first free place from the place that its low bits select. Elsewhere

@@ -16,6 +16,14 @@ use crate::text::ranges::joined;
 use crate::text::{is_letter, is_number, is_white_space};
 
 /// A part of a whole, both in counted characters or tokens.
+///
+/// ```
+/// use cento_text::compare::shares::Share;
+///
+/// assert_eq!(Share { part: 1, of: 3 }.thousandths(), 333);
+/// // Nearly everything is not everything.
+/// assert_eq!(Share { part: 99_999, of: 100_000 }.thousandths(), 999);
+/// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Share {
     /// The number of characters or tokens of the part.

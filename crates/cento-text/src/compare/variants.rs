@@ -27,6 +27,12 @@ struct Original {
 }
 
 /// For each text, returns whether it is a variant of an earlier text.
+///
+/// ```
+/// let texts = [0, 0, 100, 200, 300].map(|first| (first..first + 20).collect::<Vec<u64>>());
+/// let texts: Vec<&[u64]> = texts.iter().map(Vec::as_slice).collect();
+/// assert_eq!(cento_text::compare::variants::variants(&texts), [false, true, false, false, false]);
+/// ```
 #[must_use]
 pub fn variants(texts: &[&[u64]]) -> Vec<bool> {
     let mut originals: Vec<Original> = Vec::new();

@@ -13,6 +13,16 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// A number of bytes, and how many of the bytes are taken.
+///
+/// ```
+/// use cento_text::ByteBudget;
+///
+/// let budget = ByteBudget::new(100);
+/// let permit = budget.try_enter(80).unwrap();
+/// assert!(budget.try_enter(80).is_none());
+/// drop(permit);
+/// assert!(budget.try_enter(80).is_some());
+/// ```
 #[derive(Debug)]
 pub struct ByteBudget {
     state: Mutex<BudgetState>,
@@ -120,7 +130,7 @@ impl ByteBudget {
         Some(Permit { budget: self.clone(), bytes })
     }
 
-    /// Refuses all further requests, and ends all waiting.
+    /// Refuses further requests, and wakes every waiting thread.
     pub fn close(&self) {
         self.lock().is_closed = true;
         self.changed.notify_all();

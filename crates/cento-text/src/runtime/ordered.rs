@@ -14,6 +14,18 @@ use crate::error::{Error, Result};
 /// `sink` in order. Memory is bounded, because at most `WAITING_PER_THREAD` results per thread
 /// wait.
 ///
+/// ```
+/// use cento_text::{Stop, runtime::ordered::in_order};
+///
+/// let mut squares = Vec::new();
+/// in_order(2, 0..5, Stop::NEVER, &|number| Ok(number * number), &mut |_, square| {
+///     squares.push(square);
+///     Ok(())
+/// })?;
+/// assert_eq!(squares, [0, 1, 4, 9, 16]);
+/// # Ok::<(), cento_text::Error>(())
+/// ```
+///
 /// # Errors
 /// The first error of `work` or `sink`, in order. [`Error::Cancelled`] after `stop`.
 pub fn in_order<T: Send>(
@@ -287,7 +299,7 @@ mod tests {
             });
             assert_eq!(iterator.by_ref().take(taken).filter(Result::is_ok).count(), taken);
             drop(iterator);
-            // The owner is gone, with all its data.
+            // The owner was dropped, and its data with it.
             assert_eq!(Arc::strong_count(&alive), 1);
         }
     }

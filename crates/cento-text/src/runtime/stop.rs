@@ -49,6 +49,13 @@ impl Stop {
 
     /// Returns a handle that is set while `condition` holds, and after [`set`](Stop::set).
     /// Computations evaluate the condition about every millisecond, so it must be cheap.
+    ///
+    /// ```
+    /// use cento_text::Stop;
+    ///
+    /// let stop = Stop::when(|| true);
+    /// assert!(stop.is_set());
+    /// ```
     #[must_use]
     pub fn when(condition: impl Fn() -> bool + Send + Sync + 'static) -> Stop {
         let condition: Option<Box<dyn Fn() -> bool + Send + Sync>> = Some(Box::new(condition));

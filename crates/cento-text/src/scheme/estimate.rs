@@ -69,6 +69,16 @@ const SEGMENT_ODDS: f64 = 2.0;
 const OTHER_TOKENS_ODDS: f64 = 3.0;
 
 /// The relation of a scheme's fingerprints to the similarity of texts.
+///
+/// ```
+/// // `kgram` keeps all runs, so counts are exact. Winnowing keeps a sample.
+/// use cento_text::scheme::parse;
+///
+/// let estimator = |spec| parse(spec).map(|scheme| scheme.estimator().unwrap());
+/// assert!(!estimator("kgram(k=5)")?.samples());
+/// assert!(estimator("winnow(k=5,w=10)")?.samples());
+/// # Ok::<(), cento_text::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Estimator {
     run_tokens: u32,

@@ -10,6 +10,13 @@ pub struct Fingerprint {
 }
 
 /// Returns the distinct keys of a signature, ascending.
+///
+/// ```
+/// use cento_text::scheme::{Fingerprint, distinct_keys};
+///
+/// let at = |key, position| Fingerprint { key, position };
+/// assert_eq!(distinct_keys(&[at(9, 0), at(4, 3), at(9, 7)]), [4, 9]);
+/// ```
 pub fn distinct_keys(signature: &[Fingerprint]) -> Vec<u64> {
     let mut keys: Vec<u64> = signature.iter().map(|fingerprint| fingerprint.key).collect();
     keys.sort_unstable();

@@ -66,7 +66,7 @@ struct Fuzzy {
     grams: Grams,
     /// The class of every prefix in the table.
     classes: HashMap<u64, usize, BuildKeyHasher>,
-    /// For each class, its expected share of all words.
+    /// The expected share of words, by class.
     expected: Vec<f64>,
 }
 

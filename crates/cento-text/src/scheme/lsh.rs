@@ -44,7 +44,7 @@ struct Lsh {
 }
 
 impl Lsh {
-    /// Returns the piece that each projection falls into.
+    /// Returns the pieces that the projections fall into.
     fn pieces(&self, hashes: &[u64], stop: &Stop) -> Result<Vec<i64>> {
         // Counts words in the order of first occurrence, so that sums are the same on every
         // machine.

@@ -92,7 +92,7 @@ pub(super) const MEGASHINGLE: Family = Family {
 enum Joining {
     /// The number of bands, and the number of hashes in a band.
     Bands { bands: usize, rows: usize },
-    /// Broder's 6 supershingles.
+    /// The 6 supershingles of Broder (1997).
     Super,
     /// The 15 pairs of supershingles.
     Mega,

@@ -117,6 +117,13 @@ static FAMILIES: [&Family; 25] = [
 static GRAMMAR: SpecGrammar<Family> = SpecGrammar { noun: "scheme", families: &FAMILIES };
 
 /// Returns all families of schemes, in display order.
+///
+/// ```
+/// use cento_text::scheme::families;
+///
+/// let names: Vec<&str> = families().iter().map(|family| family.name).collect();
+/// assert!(["winnow", "minhash", "simhash"].iter().all(|name| names.contains(name)));
+/// ```
 #[must_use]
 pub fn families() -> &'static [&'static Family] {
     &FAMILIES
@@ -126,6 +133,20 @@ pub fn families() -> &'static [&'static Family] {
 ///
 /// Every scheme is of one of the [`families`]. Users cannot add a scheme, because an index stores
 /// only the specification, and must find the scheme when the index is opened.
+///
+/// ```
+/// // Winnowing finds every shared run of w + k - 1 tokens.
+/// let scheme = cento_text::scheme::parse("winnow(k=5,w=10)")?;
+/// assert_eq!((scheme.run_tokens(), scheme.window()), (Some(5), Some(10)));
+/// assert_eq!(scheme.family().name, "winnow");
+/// # Ok::<(), cento_text::Error>(())
+/// ```
+#[doc(alias = "winnowing")]
+#[doc(alias = "shingle")]
+#[doc(alias = "shingling")]
+#[doc(alias = "MinHash")]
+#[doc(alias = "SimHash")]
+#[doc(alias = "fingerprinting")]
 #[derive(Debug, Clone)]
 pub struct Scheme {
     spec: Spec,
@@ -137,6 +158,21 @@ pub struct Scheme {
 
 impl Scheme {
     /// Returns the scheme with fingerprints that depend on the key of this lock.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use cento_text::{Key, key::Lock, scheme};
+    ///
+    /// // The fingerprints of the same tokens depend on the key.
+    /// let plain = scheme::parse("kgram(k=2)")?;
+    /// let lock = Arc::new(Lock::open(&Key::new(*b"sixteen random b")));
+    /// let keyed = plain.clone().locked(lock)?;
+    /// let (mut a, mut b) = (Vec::new(), Vec::new());
+    /// plain.sign(&[1, 2, 3], &mut a, cento_text::Stop::NEVER)?;
+    /// keyed.sign(&[1, 2, 3], &mut b, cento_text::Stop::NEVER)?;
+    /// assert!(a.len() == b.len() && a != b);
+    /// # Ok::<(), cento_text::Error>(())
+    /// ```
     ///
     /// # Errors
     /// When the scheme recognizes words by their hashes, or looks words up in a table.
@@ -179,6 +215,15 @@ impl Scheme {
 
     /// Returns the length of the piece that a fingerprint represents, or `None` if a fingerprint
     /// represents the whole document.
+    ///
+    /// ```
+    /// use cento_text::scheme::{self, Extent};
+    ///
+    /// assert_eq!(scheme::parse("kgram(k=3)")?.extent(), Some(Extent::Exactly(3)));
+    /// // A sketch represents the whole document.
+    /// assert_eq!(scheme::parse("minhash")?.extent(), None);
+    /// # Ok::<(), cento_text::Error>(())
+    /// ```
     #[must_use]
     pub fn extent(&self) -> Option<Extent> {
         match self.family.kind {
@@ -245,6 +290,15 @@ impl Scheme {
     /// Only a document without tokens has an empty signature. A short document has at least one
     /// fingerprint, of all its tokens if necessary, so that an exact copy can be found.
     ///
+    /// ```
+    /// // `kgram(k=3)` keeps every run of three tokens (a shingle).
+    /// let scheme = cento_text::scheme::parse("kgram(k=3)")?;
+    /// let mut signature = Vec::new();
+    /// scheme.sign(&[10, 20, 30, 40], &mut signature, cento_text::Stop::NEVER)?;
+    /// assert_eq!(signature.iter().map(|one| one.position).collect::<Vec<_>>(), [0, 1]);
+    /// # Ok::<(), cento_text::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// [`Error::Cancelled`] soon after `stop` is set. [`Reason::NeedsKey`] if the index is keyed
     /// and the key is unknown. No other errors.
@@ -262,6 +316,18 @@ impl Scheme {
 
     /// Returns a signer that takes a document part by part, so that its tokens need not fit into
     /// memory. `None` if the scheme needs all tokens at once.
+    ///
+    /// ```
+    /// let scheme = cento_text::scheme::parse("kgram(k=2)")?;
+    /// let mut signature = Vec::new();
+    /// let mut signer = scheme.signer().expect("k-grams need no more than k tokens at once");
+    /// signer.push(&[1, 2], &mut signature);
+    /// signer.push(&[3], &mut signature);
+    /// signer.finish(&mut signature);
+    /// // The run of tokens 2 and 3 spans both parts.
+    /// assert_eq!(signature.len(), 2);
+    /// # Ok::<(), cento_text::Error>(())
+    /// ```
     #[must_use]
     pub fn signer(&self) -> Option<Box<dyn Signer + '_>> {
         self.method.signer()

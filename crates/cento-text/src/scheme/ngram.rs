@@ -133,7 +133,7 @@ impl Rolling {
 
 /// The values of the k-grams of a document, in order.
 pub(super) struct GramValues<'a> {
-    /// For each step, the token that leaves and the token that enters.
+    /// The token that leaves and the token that enters, by step.
     pairs: std::iter::Zip<std::slice::Iter<'a, u64>, std::slice::Iter<'a, u64>>,
     polynomial: u64,
     /// `BASE` to the power k.

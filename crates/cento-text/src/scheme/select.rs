@@ -197,8 +197,8 @@ fn extrema(values: &[u64], h: usize) -> Vec<usize> {
         // The first value that is not less. No position between `at` and `next` can be an extremum.
         match (at + 1..end).find(|&next| values[next] >= values[at]) {
             Some(next) => {
-                // Of two equal values neither is an extremum, but the later value may still exclude
-                // its neighbors.
+                // If two values are equal, neither value is an extremum, but the later value may
+                // still exclude its neighbors.
                 at = next;
             }
             None => {

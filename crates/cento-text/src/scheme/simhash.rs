@@ -44,7 +44,7 @@ const EQUAL_BLOCKS: u32 = 3;
 #[derive(Debug)]
 struct Simhash {
     k: usize,
-    /// For each key, the bits of its blocks.
+    /// The bits of the blocks, by key.
     masks: Vec<u64>,
 }
 

@@ -153,6 +153,14 @@ impl ByName {
 }
 
 /// Returns the possible languages of a file with this name, the likelier first.
+///
+/// ```
+/// use cento_text::text::code::languages_of;
+///
+/// assert_eq!(languages_of("src/main.rs"), ["rust"]);
+/// assert_eq!(languages_of("list.h"), ["c", "cpp"]);
+/// assert!(languages_of("README").is_empty());
+/// ```
 #[must_use]
 pub fn languages_of(name: &str) -> Vec<&'static str> {
     let name = name.to_ascii_lowercase();
@@ -191,6 +199,13 @@ pub fn language_in(spec: &str) -> Option<&str> {
 }
 
 /// Returns the specification with the language added.
+///
+/// ```
+/// use cento_text::text::code::{lacks_language, with_language};
+///
+/// assert!(lacks_language("code(names=1)"));
+/// assert!(!lacks_language(&with_language("code(names=1)", "java")));
+/// ```
 #[must_use]
 pub fn with_language(spec: &str, language: &str) -> String {
     let (name, list) = split(spec);

@@ -22,7 +22,7 @@ pub struct Family {
     pub summary: &'static str,
     /// The source: paper and section. Empty if cento invented the method.
     pub source: &'static str,
-    /// An example specification.
+    /// A specification that parses, as an example for users.
     pub example: &'static str,
     /// The function that builds an analyzer from a specification.
     pub(super) build: Build,

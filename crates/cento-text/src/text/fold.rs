@@ -337,7 +337,7 @@ mod tests {
         }
     }
 
-    /// Returns a word in its folded form, by replacing strings one after the other.
+    /// Returns the folded form of a word, by replacing strings in sequence.
     fn by_replacing(word: &str, folds: Folds) -> String {
         let mut text: String = word.nfkd().collect();
         let mut replace = |fold, from: &[&str], to: &str| {

@@ -80,6 +80,13 @@ const IN_JAR: &[u8] = b"META-INF/MANIFEST.MF";
 
 /// Returns the reason, as a clause, why a string, such as a string in JSON, is not text. `None` for
 /// text. A file that a program read as if it were text still has its first bytes.
+///
+/// ```
+/// use cento_text::text::kind::no_text_in;
+///
+/// assert_eq!(no_text_in("It was a bright cold day in April."), None);
+/// assert!(no_text_in("%PDF-1.7 and so on").is_some());
+/// ```
 #[must_use]
 pub fn no_text_in(text: &str) -> Option<&'static str> {
     let sample = &text.as_bytes()[..text.len().min(SAMPLE_BYTES)];

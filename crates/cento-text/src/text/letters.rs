@@ -166,7 +166,7 @@ mod tests {
             Letters::new(text.side(), &|_| false, 2, TOKEN_LETTERS_MAX, usize::MAX, Stop::NEVER)
                 .unwrap();
         assert!(is_complete);
-        // Every letter is in one token, and tokens follow each other.
+        // Every letter is in exactly one token, and tokens are adjacent.
         let count = text.tokens.hashes.len();
         let tokens = (0..count).flat_map(|token| letters.of_token(token).map(move |_| token));
         let of_letters = (0..letters.codes.len()).map(|letter| letters.token_of(letter));

@@ -51,6 +51,18 @@ pub(crate) fn paragraph_break() -> u64 {
 /// The tokens of a text, in order, each with a hash and a place.
 ///
 /// Two columns of equal length, because signing reads only the hashes.
+///
+/// ```
+/// use cento_text::{Analyzer, Stop, Tokens};
+///
+/// let (text, mut tokens) = ("Rose, rose!", Tokens::default());
+/// Analyzer::default().analyze(text, &mut tokens, Stop::NEVER)?;
+/// // Equal words have equal hashes, whatever their case. Spans refer to the original text.
+/// assert_eq!(tokens.hashes[0], tokens.hashes[1]);
+/// let span = tokens.spans[1];
+/// assert_eq!(&text[span.start as usize..span.end as usize], "rose");
+/// # Ok::<(), cento_text::Error>(())
+/// ```
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct Tokens {
     /// The hash of each token's normalized form ([`crate::hash::hash_bytes`]).
@@ -59,7 +71,7 @@ pub struct Tokens {
     pub spans: Vec<Span>,
 }
 
-/// Receives the tokens of a text in order, as they are found.
+/// Receives the tokens of a text, in order.
 trait Take {
     fn take(&mut self, hash: u64, span: Span);
 
@@ -101,7 +113,7 @@ impl Tokens {
         self.spans.iter().map(place).collect()
     }
 
-    /// Releases unused memory.
+    /// Frees the capacity that the tokens do not use.
     pub fn shrink_to_fit(&mut self) {
         self.hashes.shrink_to_fit();
         self.spans.shrink_to_fit();
@@ -193,6 +205,16 @@ impl<'a> Side<'a> {
 }
 
 /// An owned text with its tokens.
+///
+/// ```
+/// use cento_text::{Analyzer, Measure, Stop, text::AnalyzedText};
+///
+/// let analyzed = |text: &str| AnalyzedText::new(text.into(), &Analyzer::default(), Stop::NEVER);
+/// let (a, b) = (analyzed("one two three")?, analyzed("one two three four")?);
+/// assert_eq!(a.side().written(2), "three");
+/// assert_eq!("containment(k=2)".parse::<Measure>()?.of(a.side(), b.side()), 1.0);
+/// # Ok::<(), cento_text::Error>(())
+/// ```
 #[derive(Debug, Clone, Default)]
 pub struct AnalyzedText {
     /// The text that the spans of `tokens` refer to.
@@ -253,7 +275,7 @@ impl AnalyzedText {
 /// A half-open range of bytes of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Span {
-    /// The first byte.
+    /// The first byte of the span, in the text.
     pub start: u32,
     /// One past the last byte.
     pub end: u32,

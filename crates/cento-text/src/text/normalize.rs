@@ -102,7 +102,7 @@ impl CharForm {
 /// The role of a character in a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Class {
-    /// Between words.
+    /// White space, punctuation and symbols: what separates words.
     Other,
     /// Part of a word: a letter, a number or connector punctuation.
     Word,

@@ -19,10 +19,10 @@ fn closing(open: char) -> &'static [char] {
         '\u{201a}' => &['\u{2018}', '\u{2019}'],
         // Swedish and Finnish, which use the same mark at both ends.
         '\u{201d}' => &['\u{201d}'],
-        // British English.
+        // Single quotation marks of British English.
         '\u{2018}' => &['\u{2019}'],
         '\u{ab}' => &['\u{bb}'],
-        // German; Finnish.
+        // German points the marks inward, and Finnish uses this mark at both ends.
         '\u{bb}' => &['\u{ab}', '\u{bb}'],
         '\u{2039}' => &['\u{203a}'],
         '\u{203a}' => &['\u{2039}', '\u{203a}'],

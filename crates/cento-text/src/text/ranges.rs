@@ -4,6 +4,10 @@ use std::ops::Range;
 
 /// Joins ranges that touch or overlap. The input may be in any order, the result is ascending and
 /// disjoint.
+///
+/// ```
+/// assert_eq!(cento_text::text::ranges::joined([5..9, 0..3, 2..5]), [0..9]);
+/// ```
 pub fn joined<T: Ord>(ranges: impl IntoIterator<Item = Range<T>>) -> Vec<Range<T>> {
     let mut ranges: Vec<Range<T>> = ranges.into_iter().collect();
     ranges.sort_by(|one, other| one.start.cmp(&other.start));

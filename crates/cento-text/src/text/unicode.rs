@@ -20,17 +20,17 @@ use tables::{CATEGORIES, FOLDS, FULL_FOLDS, UNSPACED, UPPER_CASE};
 pub(super) enum WordCategory {
     /// Unassigned characters, and noncharacters.
     Cn,
-    /// Letters.
+    /// All five categories of letters.
     L,
     /// Marks, which belong to the preceding character.
     M,
     /// Numbers written as letters.
     Nl,
-    /// Other numbers.
+    /// Decimal digits and other numbers.
     N,
     /// Punctuation that joins words.
     Pc,
-    /// Every other category.
+    /// All categories that are not listed here.
     Other,
 }
 
@@ -148,7 +148,7 @@ fn fold_to_several(c: char) -> [char; 3] {
     FULL_FOLDS[found.expect("the tables name the same characters")].1
 }
 
-/// Folds characters ([`fold`]).
+/// Applies [`fold`] to each of the characters.
 pub(super) fn folded(chars: impl Iterator<Item = char>) -> impl Iterator<Item = char> {
     FoldedChars { chars, rest: ['\0'; 2] }
 }

@@ -39,10 +39,10 @@ fn parts(token: &str) -> u64 {
     }
     let share = |c: char| match c {
         _ if !is_unspaced(c) || !is_letter(c) => None,
-        // Thai, Lao, Khmer.
+        // The scripts Thai, Lao and Khmer.
         '\u{e00}'..='\u{eff}' | '\u{1780}'..='\u{17ff}' => Some(WORD / 3),
         _ if is_hangul(c) || is_burmese(c) => Some(WORD / 2),
-        // Han and kana.
+        // The remaining scripts: Han and kana.
         _ => Some(WORD * 5 / 8),
     };
     let Some(one) = token.chars().next().and_then(share) else { return WORD };

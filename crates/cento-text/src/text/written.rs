@@ -16,6 +16,13 @@ pub const LETTERS: [&str; 3] = ["i", "0", "s"];
 
 /// Returns the words and signs of a text, in order. A word consists of letters, digits, marks and
 /// `_`. Every other character except white space is a sign.
+///
+/// ```
+/// let text = "x+=1;";
+/// let pieces = cento_text::text::written::pieces(text);
+/// let pieces: Vec<&str> = pieces.map(|at| &text[at.start as usize..at.end as usize]).collect();
+/// assert_eq!(pieces, ["x", "+", "=", "1", ";"]);
+/// ```
 pub fn pieces(text: &str) -> impl Iterator<Item = Span> + '_ {
     let is_word = |c: char| is_letter(c) || is_number(c) || is_mark(c) || c == '_';
     let mut rest = text.char_indices().peekable();
@@ -35,9 +42,9 @@ pub fn pieces(text: &str) -> impl Iterator<Item = Span> + '_ {
 pub struct WrittenTokens {
     /// The words and signs, with their places in the text.
     pub pieces: Tokens,
-    /// For each piece, the index of its token.
+    /// The indexes of tokens, by piece.
     of_tokens: Vec<u32>,
-    /// For each piece, whether it is the first of its line.
+    /// Whether a line begins with the piece, by piece.
     begin_lines: Vec<bool>,
 }
 

@@ -166,7 +166,7 @@ pub fn counts(make: &mut Maker<'_>) {
 /// format changes.
 const PAGE_DOCUMENTS: [usize; 7] = [1423, 658, 600, 463, 228, 228, 76];
 
-/// Documents with three fingerprints each; each section gets its part of them.
+/// Documents of three fingerprints. Every section gets a part.
 fn paged_documents(count: usize) -> Vec<Doc> {
     let doc = |i| (9, vec![(1 + i % 7, 0), (mix64(i) >> 24, 1), (1 << 39 | (i % 60), 8)]);
     (0..count as u64).map(doc).collect()

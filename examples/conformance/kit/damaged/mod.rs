@@ -64,10 +64,10 @@ impl Noticed {
     }
 }
 
-/// A damaged segment.
+/// A segment with one fault that every reader must report.
 pub struct Damaged {
     pub name: String,
-    /// The sound segment that it was, if that is in the kit.
+    /// The sound segment before the change, if the kit has that segment.
     pub from: Option<String>,
     pub kind: Kind,
     /// The section that a refusal names.

@@ -310,7 +310,7 @@ pub fn positions(make: &mut Maker<'_>) {
     make.in_section(
         ("signature_position_wraps", Range, "forward", Read, "a position of 33 bits"),
         |forward| {
-            // Of the second signature, after n, w and the column of ordinals: 0 and 2^32 - 2.
+            // The second signature, after n, w and the column of ordinals: 0 and 2^32 - 2.
             let pair = [0, 0, 0, 0, 0xfe, 0xff, 0xff, 0xff];
             let at = forward.windows(8).position(|bytes| bytes == pair);
             forward[at.expect("the positions are there")] = 5;
@@ -366,7 +366,7 @@ pub fn documents(make: &mut Maker<'_>) {
     documents("digest_of_another", Mismatch, "documents", "0 as the digest of document 2", 7, 2);
     documents("digest_of_none", Range, "documents", "0 as the digest of document 5 of 5", 7, 5);
     documents("digests_out_of_order", Order, "documents", "0x17 after 0x800", 8, 0x40);
-    // Each entry is that of a document.
+    // An entry for each document.
     let entries: [u64; 5] = [3, 0x17 << 3, 0x26 << 3 | 2, 0x33 << 3 | 4, 0x45 << 3 | 1];
     let mut digests = |name, about, places: [usize; 5]| {
         make.forged((name, Order, "documents", Check, about), |parts| {

@@ -1,4 +1,4 @@
-//! Sets of programs.
+//! Sets of source code with known copies.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;

@@ -54,7 +54,7 @@ use pairs::ReadPair;
 /// because it has more documents.
 ///
 /// Labeled pairs are JSON lines with `a` and `b`, ids of documents, or `text_a` and `text_b`, and
-/// `same` (or `label`), which is true if one text was made from the other. You can omit `same`
+/// `same` (or `label`), which is true if one text was made from its partner. You can omit `same`
 /// then. Or they are lines of two ids and a label (1 or 0) with tabs between them. cento rejects
 /// labels that contradict each other.
 ///
@@ -102,7 +102,7 @@ pub struct Tune {
 enum ThresholdMeasure {
     /// The share of the query that a document has.
     Containment,
-    /// The share of both documents that both have.
+    /// The shared part, divided by all text of both documents.
     Resemblance,
 }
 

@@ -16,7 +16,6 @@ const BYTES_MAX: u64 = 64 << 20;
 pub struct ReadPair {
     /// The file and the line.
     pub place: String,
-    /// The parsed pair.
     pub pair: LabelledPair,
 }
 

@@ -24,7 +24,7 @@ impl Schemas {
         self.0.get(name).unwrap_or_else(|| panic!("there is no schema {name}"))
     }
 
-    /// Returns the fields of an object, also those of objects that are written as a part of it.
+    /// Returns the fields of an object, including fields of flattened objects.
     fn fields<'a>(&'a self, schema: &'a Value) -> Vec<(&'a str, &'a Value)> {
         if let Some(name) = referred(schema) {
             return self.fields(self.get(name));

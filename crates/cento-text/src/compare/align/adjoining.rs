@@ -67,7 +67,7 @@ impl Part {
     }
 }
 
-/// Returns the smallest range that contains both ranges.
+/// Returns the smallest range around two ranges.
 fn hull(a: &Range<usize>, b: &Range<usize>) -> Range<usize> {
     a.start.min(b.start)..a.end.max(b.end)
 }

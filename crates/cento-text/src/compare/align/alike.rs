@@ -212,7 +212,7 @@ impl CandidateSentences {
         CandidateSentences { counts: vec![0; sentences], sentences: vec![0; sentences + 1], len: 0 }
     }
 
-    /// Counts a word that is in these sentences.
+    /// Counts a word with occurrences in these sentences.
     #[inline]
     fn add(&mut self, sentences: &[u32]) {
         for &sentence in sentences {

@@ -316,7 +316,7 @@ mod tests {
         assert_eq!(places, [(11..26, all.clone()), (37..52, all.clone()), (63..78, all)]);
     }
 
-    /// Checks that two texts have one passage, between these words of both.
+    /// Checks that two texts have a single passage, between these words.
     fn check_between([a, b]: [&str; 2], ends: [&str; 2]) {
         let texts = [a, b].map(analyzed);
         let [query, document] = texts.each_ref().map(AnalyzedText::side);

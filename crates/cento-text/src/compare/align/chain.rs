@@ -34,7 +34,7 @@ pub struct Chain {
     pub hit: Range<usize>,
     /// The number of places of the query inside matches. Overlaps count once.
     pub matched: usize,
-    /// The index of the last match, from which links lead back to the first match.
+    /// The index of the last match. Links lead from there back to the first match.
     pub last: u32,
 }
 
@@ -92,7 +92,7 @@ impl MatchChains {
 }
 
 impl MatchChains {
-    /// Returns the part that each match adds to the matches before it. The parts are equal in both
+    /// Returns the parts that the matches add to the matches before. The parts are equal in both
     /// texts and ascend in both texts. `matches` must be the matches that were chained.
     pub fn parts(&self, chain: &Chain, matches: &[Match]) -> Vec<Match> {
         let mut parts = Vec::new();
@@ -365,7 +365,7 @@ const CROSSING_MAX: f64 = 1.25;
 /// A set of places in a text, kept as disjoint ranges.
 #[derive(Debug, Default)]
 pub struct CoveredRanges {
-    /// End of each disjoint range, by its start.
+    /// The ends of disjoint ranges, by start.
     ranges: BTreeMap<usize, usize>,
 }
 

@@ -66,7 +66,7 @@ pub fn similarity(a: &[u64], b: &[u64]) -> f64 {
     2.0 * (first + last + common(a, b)) as f64 / tokens as f64
 }
 
-/// Counts common tokens, each as often as both places have it.
+/// Counts common tokens. A token counts as often as it occurs in both places.
 fn common(a: &[u64], b: &[u64]) -> usize {
     if a.is_empty() || b.is_empty() {
         return 0;

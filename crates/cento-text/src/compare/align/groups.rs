@@ -76,7 +76,7 @@ struct GroupedSeeds {
     seeds: Vec<Seed>,
     /// Links in the order of the query, and of the document.
     links: [Vec<GroupLink>; 2],
-    /// For each seed, the number of its group.
+    /// The numbers of groups, by seed.
     group_of: Vec<u32>,
     groups: u32,
     /// The maximum distance of neighbors, in each text.

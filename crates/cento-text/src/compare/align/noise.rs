@@ -161,7 +161,7 @@ fn are_near(
 /// A word, with the properties that decide whether to compare it.
 struct NoisyWord<'a> {
     written: &'a str,
-    /// The number of its letters that are compared.
+    /// The number of compared letters.
     letters: usize,
     /// Whether the word looks like a name in a program, with an underscore or a capital after a
     /// small letter.

@@ -252,7 +252,7 @@ struct LetterAlignment {
     is_passage: bool,
 }
 
-/// Returns all alignments long enough for a passage, each with its score.
+/// Returns the alignments long enough for a passage, with scores.
 fn alignments(
     query: &LetteredText<'_>,
     runs: &LetterRuns,

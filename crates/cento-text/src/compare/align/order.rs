@@ -246,7 +246,7 @@ mod tests {
 
     #[test]
     fn the_words_that_are_matched_are_the_same_whichever_text_is_the_query() {
-        // Of a pair of texts 24 words were matched, and 19 the other way round.
+        // A pair of texts had 24 matched words, but 19 after exchanging the texts.
         let sources: Vec<String> = (0..3).map(|seed| text(seed, 40)).collect();
         let refrain = sources[0].as_str();
         let a = [refrain, &sources[1], refrain, refrain].join(". ");

@@ -115,7 +115,7 @@ mod tests {
     use crate::text::AnalyzedText;
 
     /// Twenty sentences, each of `own` words of its own and as many `others` that all sentences of
-    /// this text have. Of those from the eighth on, `alike` have the own words of text 0.
+    /// this text have. From the eighth sentence on, `alike` sentences have the own words of text 0.
     fn text(seed: u64, (own, others): (u64, u64), alike: u64) -> AnalyzedText {
         let mut text = String::new();
         for at in 0..20 {

@@ -18,7 +18,7 @@ const SENTENCE_TOKENS_MAX: usize = 60;
 pub struct Sentences {
     /// Token range of each sentence, ascending and without gaps.
     pub ranges: Vec<Range<usize>>,
-    /// The distinct words of each sentence in the order of the text, one sentence after the other.
+    /// The distinct words of the sentences, in the order of the text.
     words: Vec<Word>,
     /// Start of each sentence in `words`, and the end of the last sentence.
     starts: Vec<u32>,
@@ -71,7 +71,7 @@ impl Sentences {
         Ok(Sentences { ranges, words, starts })
     }
 
-    /// Returns all words, one sentence after the other.
+    /// Returns the words of all sentences, in order.
     pub fn all_words(&self) -> &[Word] {
         &self.words
     }
@@ -86,7 +86,7 @@ impl Sentences {
         self.words_of(&(sentence..sentence + 1))
     }
 
-    /// Returns the words of several sentences, one sentence after the other.
+    /// Returns the words of several sentences, in order.
     pub fn words_of(&self, sentences: &Range<usize>) -> &[Word] {
         &self.words[self.starts[sentences.start] as usize..self.starts[sentences.end] as usize]
     }

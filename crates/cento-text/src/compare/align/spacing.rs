@@ -229,7 +229,7 @@ mod tests {
 
     #[test]
     fn stretches_that_lengths_rule_out_are_not_odd() {
-        // Of words of one to twelve letters, numbers and names, some joined or cut.
+        // Words of one to twelve letters, numbers and names, some joined or cut.
         const WORDS: usize = 3000;
         let (mut parts, mut ruled_out) = (0, 0);
         for seed in 0..60u64 {

@@ -140,7 +140,7 @@ struct Weights {
     all: f64,
 }
 
-/// The words of a text, from which a summary's words can be taken away.
+/// The words of a text. The words of a summary can be subtracted.
 struct SurroundingWords {
     /// Number of sentences with each word.
     times: Vec<u32>,
@@ -426,7 +426,7 @@ fn pairs_min(tokens: usize, len: usize) -> f64 {
 ///
 /// It saves numbering all words, because most documents that a search brings up have no summary.
 pub struct FirstLook {
-    /// For each known word, the number of sentences of the other text that have it.
+    /// The number of sentences of the second text with each known word.
     pub of_known: Vec<u32>,
     /// For each word that the known text lacks, at least the number of sentences of the other text
     /// that have it. It may be more, because several words share a place.
@@ -445,7 +445,7 @@ impl FirstLook {
         FirstLook { of_known: vec![0; known], of_others: vec![0; 1 << 10] }
     }
 
-    /// Returns whether one text may have a summary of the other. If not, [`passages`] finds
+    /// Returns whether one text may have a summary of its partner. If not, [`passages`] finds
     /// nothing. `open` marks the sentences of the known text outside copied passages, and
     /// `open_in_other` the sentences of the other text.
     ///

@@ -271,7 +271,7 @@ mod tests {
             let (tiles, steps, is_complete) = found(&query, &document);
             assert_eq!(tiles, [tile(50, 70, 3 * entries as usize + 2)]);
             assert!(steps < 200 * query.len() as u64 && is_complete, "{steps}");
-            // If one table precedes the other, there are two tiles.
+            // If one table precedes a second table, there are two tiles.
             let document =
                 [&distinct(900, 70)[..], &table(entries / 2, 51), &table(entries, 50)].concat();
             let (tiles, steps, _) = found(&query, &document);

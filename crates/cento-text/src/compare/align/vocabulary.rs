@@ -166,7 +166,7 @@ pub struct Vocabulary<'a> {
     of_known: usize,
     /// The weight of each word: first the known words, then the new words.
     says: Vec<f64>,
-    /// For each known word, whether the other text has it.
+    /// Whether the second text has the known word, by number.
     common: Vec<bool>,
 }
 
@@ -280,7 +280,7 @@ impl Vocabulary<'_> {
     }
 }
 
-/// For each known word, the sentences of a text that have it.
+/// The sentences of a text with each known word.
 pub struct Places {
     starts: Vec<u32>,
     sentences: Vec<u32>,

@@ -1,4 +1,4 @@
-//! Edit distances: the number of tokens to change to turn one text into the other.
+//! Edit distances: the number of tokens to change to turn one text into a second text.
 //!
 //! Each measure is 1 - distance / maximum distance. cento has its own loops, because the loops of a
 //! library cannot be stopped. The tests compare the results with a library.

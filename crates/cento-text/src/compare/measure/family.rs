@@ -20,7 +20,7 @@ pub struct Family {
     pub summary: &'static str,
     /// The source: paper and section. Empty if the measure is common knowledge.
     pub source: &'static str,
-    /// An example specification.
+    /// A specification that parses, as an example for users.
     pub example: &'static str,
     /// The cost, for texts of n and m tokens.
     pub costs: &'static str,

@@ -61,6 +61,10 @@ use family::{MeasuredTexts, Similarity};
 /// ```
 ///
 /// Serializes as its specification, without the collection and the limit of steps.
+#[doc(alias = "Jaccard")]
+#[doc(alias = "containment")]
+#[doc(alias = "Levenshtein")]
+#[doc(alias = "cosine")]
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Measure {
@@ -118,6 +122,18 @@ impl Measure {
 
     /// Returns the measures with these names, where `all` means every measure. Measures that use a
     /// collection weight words by `collection`.
+    ///
+    /// ```
+    /// use cento_text::{Analyzer, Measure};
+    ///
+    /// let names = ["cosine".to_owned(), "all".to_owned()];
+    /// let measures = Measure::parse_all(&names, None, &Analyzer::default())?;
+    /// // `all` includes `cosine`, which is not listed twice.
+    /// assert_eq!(measures.len(), Measure::all().len());
+    /// let unknown = Measure::parse_all(&["cosin".into()], None, &Analyzer::default());
+    /// assert!(unknown.unwrap_err().to_string().contains("did you mean `cosine`?"));
+    /// # Ok::<(), cento_text::Error>(())
+    /// ```
     ///
     /// # Errors
     /// When a name is unknown, or the table does not fit the analyzer.

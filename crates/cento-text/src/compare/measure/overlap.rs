@@ -39,6 +39,15 @@ pub(super) fn overlap(a: &[u64], b: &[u64], len_min: usize, stop: &Stop) -> Resu
 /// Returns the tokens of `a` in stretches of at least `len_min` tokens that `b` also has, as ranges
 /// that neither touch nor overlap.
 ///
+/// ```
+/// use cento_text::compare::measure::overlap::stretches;
+///
+/// // The stretch 2 3 4 is in both texts. The single token 9 is too short.
+/// let found = stretches(&[1, 2, 3, 4, 9], &[9, 2, 3, 4], 2, cento_text::Stop::NEVER)?;
+/// assert_eq!(found, [1..4]);
+/// # Ok::<(), cento_text::Error>(())
+/// ```
+///
 /// # Errors
 /// [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
 pub fn stretches(a: &[u64], b: &[u64], len_min: usize, stop: &Stop) -> Result<Vec<Range<usize>>> {

@@ -190,7 +190,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Adds up the bytes of the words after each `<<`, one word after the other.
+    /// Adds up the bytes of the words after each `<<`.
     fn breaks_ruby_slowly(text: &str) -> bool {
         let mut words = 0;
         for (at, _) in text.match_indices("<<") {

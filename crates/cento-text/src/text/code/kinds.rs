@@ -8,7 +8,7 @@ use tree_sitter::{Language, Node};
 /// The kinds of the nodes of a grammar, so that kind names are examined once and not for each node.
 pub(super) struct NodeKinds {
     grammar: NodeGrammar,
-    /// The properties of each kind, by its number.
+    /// The properties of the kinds, by number.
     all: Vec<NodeKind>,
 }
 

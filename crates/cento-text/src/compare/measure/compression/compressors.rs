@@ -1,4 +1,4 @@
-//! The compressors, and the similarity that they measure.
+//! Compressors, and the similarity of texts by compressed size.
 
 use std::io::{self, Write};
 
