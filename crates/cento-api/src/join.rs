@@ -290,7 +290,7 @@ pub struct ClusterOptions {
     pub thresholds: Thresholds,
     /// The document that represents a cluster. `oldest`: the document that was added first.
     /// `longest`: the longest. `FIELD`: the document with the smallest value of this field of
-    /// `meta`, such as a date. `-FIELD`: the document with the largest value. If all values are
+    /// `meta`, such as a date. `-FIELD`: the document with the largest value. If most values are
     /// dates or years, cento compares them by time, as in `cento families`. Otherwise numbers are
     /// compared as numbers and come before other values, which are compared as text. Documents
     /// without the field come last, and cento rejects a field that no document has. If documents
@@ -381,7 +381,7 @@ pub enum Prefer {
     Oldest,
     /// The document with the most tokens.
     Longest,
-    /// The document with the least value of this field of `meta`: the earliest if all values are
+    /// The document with the least value of this field of `meta`: the earliest if most values are
     /// dates or years, else numbers before texts. Documents without the field come last.
     Least(String),
     /// The document with the largest value of this field of `meta`, compared as for the smallest.
