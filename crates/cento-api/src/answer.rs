@@ -13,14 +13,12 @@ pub struct Answer {
     pub query: QueryInfo,
     /// Where every part of the query comes from, if a trace was requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub trace: Option<Trace>,
     /// The hits, best first. Those of a trace are the documents with passages; the next one is
     /// always the one that adds most to those before it.
     pub hits: Vec<Hit>,
     /// The number of texts considered for the best passage, if it was requested.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub candidates: Option<CandidateTexts>,
     /// Whether further documents meet the query and are not among the hits, or may meet it and were
     /// not examined, because of `limit` or `candidates`, or because the search for passages ended.
@@ -28,7 +26,6 @@ pub struct Answer {
     /// The number of documents that meet the query, including `hits`; absent if unknown. It is
     /// always known if there are no more, and the search was complete.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub total: Option<u64>,
     /// Whether the search read everything that it needed; if not, because of the query's budget,
     /// documents may be missing that neither `more` nor `total` counts. The numbers of the hits are
@@ -36,7 +33,6 @@ pub struct Answer {
     pub complete: bool,
     /// The defaults of the preset of the index that the search used, if it used any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub defaults: Option<PresetDefaults>,
     /// The duration of the search, in microseconds.
     pub took_us: u64,
@@ -76,7 +72,6 @@ pub struct QueryInfo {
     /// The bytes of the query's text that are boilerplate, if there is any and passages were
     /// requested: ascending and disjoint. They count neither in the query nor in a hit.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[cfg_attr(feature = "openapi", schema(value_type = Vec<Vec<u32>>))]
     pub boilerplate: Vec<(u32, u32)>,
     /// The parts of the query's text that a reader does not see, if there are any.
     #[serde(default, skip_serializing_if = "UnseenText::is_none")]
@@ -113,7 +108,6 @@ pub struct Hit {
     pub id: String,
     /// The index that has it, if several were searched.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub index: Option<String>,
     /// Distinct fingerprints in common.
     pub overlap: u32,
@@ -124,32 +118,26 @@ pub struct Hit {
     pub similarity: Similarity,
     /// The measures of the fingerprints weighed by their rarity, if these were weighed.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub weighted: Option<WeightedSimilarity>,
     /// The words of the query in passages in common, if hits are ranked by them.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub passage_tokens: Option<u32>,
     /// The letters and digits of the query, or the tokens of a program, that no hit before this one
     /// has, if a trace was requested.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub adds: Option<u32>,
     /// The meta object of the document.
     pub meta: Map<String, Value>,
     /// The similarity of the texts by the requested measure.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub verified: Option<Verified>,
     /// The passages in common, if they were requested and the memory for passages suffices.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub passages: Option<Vec<Passage>>,
     /// Whether these are all the passages, if they were requested: if not, looking for all would
     /// have taken more steps or memory than it may. Equal texts have equal answers. Other places of
     /// a text that the hit has several times are no passages of their own.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub passages_complete: Option<bool>,
 }
 

@@ -64,10 +64,6 @@ pub struct FamilyOptions {
     /// number of documents, or a share such as `0.01`. Default: the setting of the index.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "N|F"))]
-    #[cfg_attr(feature = "openapi", schema(
-        value_type = Option<String>,
-        pattern = r"^(default|[0-9]{1,19}|0?\.[0-9]+|1\.0+)$",
-    ))]
     pub max_df: Option<MaxDf>,
 }
 
@@ -174,15 +170,12 @@ pub struct Carrier {
     pub id: String,
     /// The index that has it, if several were searched.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub index: Option<String>,
     /// Its date, as `meta` has it, if documents are ordered by dates and it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub date: Option<String>,
     /// The beginning of that date: in seconds since 1970 or, if dates are numbers, the number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub time: Option<f64>,
     /// The first byte of the passage in the text of the document.
     pub start: u32,
@@ -191,38 +184,31 @@ pub struct Carrier {
     /// The part of the document that it is in, if the document has parts. Its page and line are
     /// then those of the part.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub part: Option<String>,
     /// The page on which it begins, counted from 1, if the text has pages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub page: Option<u32>,
     /// The line on which it begins, counted from 1, if the text has lines.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub line: Option<u32>,
     /// How its date relates to that of the document that families were requested for; none without
     /// such a document, and for the places of that document itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub relation: Option<DateRelation>,
     /// The number of its wording, in the order of the carriers that have it first.
     pub version: u64,
     /// The earlier carrier with the nearest wording, by its place in the list, from 1; none for the
     /// first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub nearest: Option<u64>,
     /// The reason why the nearest carrier is taken for the earlier one: `date`, or `added` if dates
     /// do not tell; `unknown` if both were added at the same time. Only `date` is certain. None for
     /// places of the same document.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub direction_by: Option<DirectionBy>,
     /// How alike the two wordings are, 0 to 1: the words that both have in the same order, as a
     /// share of their mean number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub similarity: Option<f64>,
     /// The words that differ from the nearest wording. Empty if both wordings are the same, or if
     /// the passages are too long to be compared word by word: there is no `similarity` then.

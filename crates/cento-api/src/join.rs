@@ -44,7 +44,6 @@ pub struct PairOptions {
     /// (1 + r).
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "X", value_parser = crate::search::share))]
-    #[cfg_attr(feature = "openapi", schema(minimum = 0.0, maximum = 1.0))]
     pub min_similarity: Option<f64>,
     /// Show only pairs that share a passage of at least this many words, as in a search, and show
     /// these passages. Fewer than 12 words are a passage only if they are an entire document. If
@@ -107,10 +106,6 @@ pub struct PairOptions {
     /// of documents, or a share such as `0.01`. Default: the setting of the index.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "N|F"))]
-    #[cfg_attr(feature = "openapi", schema(
-        value_type = Option<String>,
-        pattern = r"^(default|[0-9]{1,19}|0?\.[0-9]+|1\.0+)$",
-    ))]
     pub max_df: Option<MaxDf>,
 }
 

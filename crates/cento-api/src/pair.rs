@@ -14,11 +14,9 @@ pub struct PairReport {
     pub b: String,
     /// The index that has `a`, if several were searched.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub index_a: Option<String>,
     /// The index that has `b`, if several were searched.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub index_b: Option<String>,
     /// Distinct fingerprints in common.
     pub overlap: u32,
@@ -37,33 +35,27 @@ pub struct PairReport {
     /// words, where what few programs have counts for more. Only of programs with stored texts, if
     /// it was requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub score: Option<f64>,
     /// For programs: whether either is too short to be distinctive, because independent solutions
     /// of a task of its size are often equal. The numbers are then meaningless.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub too_short: Option<bool>,
     /// The measures with fingerprints weighed by their rarity, if these were weighed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub weighted: Option<WeightedSimilarity>,
     /// The words of `a` in passages in common, if pairs are ranked by them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub passage_tokens: Option<u32>,
     /// The category of Seo and Croft; none if either containment is a tenth or less.
     #[cfg_attr(feature = "openapi", schema(required = true))]
     pub category: Option<Category>,
     /// The passages in common, if they were requested.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub passages: Option<Vec<Passage>>,
     /// Whether these are all, if they were requested: if not, looking for all would have taken more
     /// steps or memory than it may. Equal texts have equal answers. Other places of a text that `b`
     /// has several times are no passages of their own.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub passages_complete: Option<bool>,
 }
 

@@ -260,11 +260,9 @@ pub struct PresetDefaults {
     pub preset: Preset,
     /// The least resemblance of near-duplicates, if it decided.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub min_resemblance: Option<f64>,
     /// The ranking, if it decided.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub rank: Option<PresetRank>,
 }
 

@@ -22,7 +22,6 @@ pub struct RepeatedPassage {
     /// The id of a document that has it.
     pub example: String,
     /// Its place in the text of that document, in bytes, half-open.
-    #[cfg_attr(feature = "openapi", schema(value_type = Vec<u32>, min_items = 2, max_items = 2))]
     pub bytes: (u32, u32),
     /// Its text.
     pub text: String,

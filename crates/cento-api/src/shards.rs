@@ -25,10 +25,8 @@ pub struct ShardFrequencies {
     pub fingerprints: String,
     /// The preset of the shards, if all have the same one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub preset: Option<Preset>,
     /// The limit of document frequency of the query, or of the shards.
-    #[cfg_attr(feature = "openapi", schema(value_type = String, example = "0.01"))]
     pub max_df: MaxDf,
     /// The number of documents.
     pub documents: u64,
@@ -48,7 +46,6 @@ pub struct ShardFrequencies {
     pub missing_fields: Vec<String>,
     /// The sample of the texts, if it was requested and the index stores texts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub sample: Option<ShardSample>,
 }
 
@@ -92,7 +89,6 @@ pub struct ShardCandidates {
     /// The number of best documents that were kept at least, if others were left out without being
     /// counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub kept_max: Option<u64>,
     /// The best of them, best first.
     pub candidates: Vec<ShardCandidate>,
@@ -114,12 +110,10 @@ pub struct ShardCandidate {
     pub weight: u64,
     /// How similar the texts are, if that decided whether the document meets the thresholds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub similarity: Option<Similarity>,
     /// The number of short runs of the query in the text of the document, if it may be one of the
     /// first hits and share equally many fingerprints with others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub runs: Option<u32>,
 }
 
@@ -168,16 +162,13 @@ pub struct ShardHit {
     /// The hit, without the measures of weights; absent if its measure by `verify` misses a
     /// threshold.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub hit: Option<Hit>,
     /// What its passages count, if they were looked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub passages: Option<PassageCounts>,
     /// Its distinct fingerprints, if fingerprints are weighed: their document frequencies in all
     /// shards give its weight.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub signature: Option<SignatureBody>,
 }
 

@@ -41,7 +41,6 @@ pub struct Similarity {
     /// The standard error of `resemblance`: it is off by less in two of three cases. It is 0 if the
     /// numbers are exact, and absent if they are those of sketches.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub standard_error: Option<f64>,
     /// Whether the numbers are those of the texts, rather than estimates.
     pub exact: bool,

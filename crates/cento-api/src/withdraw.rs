@@ -29,7 +29,6 @@ pub struct WithdrawOptions {
     /// Minimum resemblance of a copy, which is removed, 0 to 1. Default: 0.8.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "X", value_parser = crate::search::share))]
-    #[cfg_attr(feature = "openapi", schema(minimum = 0.0, maximum = 1.0))]
     pub min_resemblance: Option<f64>,
     /// Minimum length of a quotation to list, in tokens, 5 or more. Default: 12, or 25 in source
     /// code.
@@ -92,7 +91,6 @@ pub struct Withdrawal {
     /// If the signature lacks words, because the analyzer of the index leaves some out: the
     /// signature of all words. A document that resembles it is refused.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub words: Option<SignatureBody>,
     /// The minimum resemblance of a copy.
     pub min_resemblance: f64,
@@ -175,7 +173,6 @@ pub struct QuotingDocument {
     /// Of these, the tokens in passages of the withdrawn document.
     pub quoted_tokens: u32,
     /// The bytes of its text that these passages are: half-open ranges, ascending.
-    #[cfg_attr(feature = "openapi", schema(value_type = Vec<Vec<u32>>))]
     pub passages: Vec<(u32, u32)>,
     /// Whether it was added to the index before the withdrawn document, which may have the passages
     /// from it.

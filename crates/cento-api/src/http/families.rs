@@ -66,7 +66,6 @@ pub struct FamiliesSummary {
     pub undated: u64,
     /// The first of them that has a value that is no date.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub no_date: Option<ValueWithoutDate>,
     /// What `since` takes to find the families of documents that are added later.
     pub cursor: u64,
@@ -88,7 +87,6 @@ pub struct LineageSummary {
     pub undated: u64,
     /// The first of them that has a value that is no date.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub no_date: Option<ValueWithoutDate>,
 }
 
