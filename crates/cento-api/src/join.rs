@@ -37,7 +37,7 @@ use crate::{CitedPart, MaxDf, NamePattern, Thresholds, whole};
 pub struct PairOptions {
     /// The thresholds of a pair. If none of any kind is set, the preset of the index decides, if it
     /// has one; else one document must contain a tenth of the other.
-    #[serde(flatten)]
+    #[serde(flatten, deserialize_with = "crate::json::flattened")]
     #[cfg_attr(feature = "clap", command(flatten))]
     pub thresholds: Thresholds,
     /// Minimum symmetric similarity of a pair, 0 to 1. A resemblance of r is a similarity of 2 r /
@@ -269,7 +269,7 @@ pub(crate) fn group(text: &str) -> std::result::Result<String, String> {
 pub struct ClusterOptions {
     /// The thresholds for two documents to be similar. If none is set, the resemblance must be that
     /// of the preset of the index, or 0.5.
-    #[serde(flatten)]
+    #[serde(flatten, deserialize_with = "crate::json::flattened")]
     #[cfg_attr(feature = "clap", command(flatten))]
     pub thresholds: Thresholds,
     /// The document that represents a cluster. `oldest`: the one that was added first. `longest`:

@@ -17,7 +17,7 @@ pub struct FamiliesRequest {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub auto_boilerplate: Option<BoilerplateShare>,
     /// The options.
-    #[serde(flatten)]
+    #[serde(flatten, deserialize_with = "crate::json::flattened")]
     pub options: FamilyOptions,
 }
 
@@ -34,7 +34,7 @@ pub struct LineageRequest {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub auto_boilerplate: Option<BoilerplateShare>,
     /// The options.
-    #[serde(flatten)]
+    #[serde(flatten, deserialize_with = "crate::json::flattened")]
     pub options: LineageOptions,
 }
 

@@ -34,7 +34,7 @@ pub struct PairsRequest {
     pub auto_boilerplate: Option<BoilerplateShare>,
     /// The options.
     // They get all other fields, and refuse unknown ones.
-    #[serde(flatten)]
+    #[serde(flatten, deserialize_with = "crate::json::flattened")]
     pub options: PairOptions,
 }
 
