@@ -44,7 +44,6 @@ mod messages;
 mod method;
 mod missing;
 mod network_out;
-mod opened;
 mod outfile;
 mod output;
 mod pairs;
