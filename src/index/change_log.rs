@@ -144,10 +144,8 @@ impl ChangeLog {
     pub fn ids(&self, commit: &LoggedCommit) -> Result<Vec<String>> {
         let path = self.dir.join(commit.name());
         let text = fs::read(&path).map_err(|e| Error::io("read", &path, e))?;
-        let damaged = |what: &str| {
-            let name = format!("{CHANGES_DIR}/{}", commit.name());
-            Error::from(Corruption::new(name, "ids", 0, what))
-        };
+        let damaged =
+            |what: &str| Error::from(Corruption::new(path.display().to_string(), "ids", 0, what));
         let end = text.len().checked_sub(CRC_BYTES).ok_or_else(|| damaged("it is cut off"))?;
         let (lines, crc) = text.split_at(end);
         if crc != crc_line(crc32fast::hash(lines)).as_bytes() {

@@ -505,10 +505,11 @@ impl Config {
         let table = match &params["frequencies"] {
             Value::Null => None,
             digest => {
-                let table = FrequencyTable::new(FREQUENCIES_FILE, frequencies()?)?;
+                let file = path.join(FREQUENCIES_FILE).display().to_string();
+                let table = FrequencyTable::new(&file, frequencies()?)?;
                 if *digest != format!("{:016x}", table.digest()) {
                     let what = "it is not the frequency table that the index was created with";
-                    return Err(Corruption::new(FREQUENCIES_FILE, "digest", 0, what).into());
+                    return Err(Corruption::new(file, "digest", 0, what).into());
                 }
                 Some(Arc::new(table))
             }

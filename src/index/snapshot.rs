@@ -164,7 +164,8 @@ impl Index {
         let path = PathBuf::from(format!("{}.store", segment.segment_id().uuid_string()));
         let failed = |e: TantivyError| self.error("open the texts of", e);
         let damage = |(at, what): Damage| {
-            Corruption::new(path.display().to_string(), "store", at as u64, what)
+            let file = path.display().to_string();
+            Corruption::new(file, "store", at as u64, what).in_directory(self.path())
         };
         let file = self.directory().open_store(&path).map_err(|e| failed(e.into()))?;
         let file = file.read_bytes().map_err(|e| failed(e.into()))?;
@@ -592,9 +593,10 @@ impl Snapshot {
     }
 
     pub(super) fn damaged(&self, address: DocAddress, extension: &str, what: &str) -> Error {
-        let segment = self.reader(address.segment).1.segment_id();
-        let file = format!("{}.{extension}", segment.uuid_string());
+        let (at, segment) = self.reader(address.segment);
+        let file = format!("{}.{extension}", segment.segment_id().uuid_string());
         let what = format!("document {}: {what}", address.doc);
-        Corruption::new(file, "documents", 0, what).into()
+        let path = self.parts[at].index.path();
+        Corruption::new(file, "documents", 0, what).in_directory(path).into()
     }
 }

@@ -112,7 +112,7 @@ impl SegmentFiles {
         column.get(doc).map_err(|_| {
             let file = format!("{}.fast", self.segment.segment_id().uuid_string());
             let what = format!("document {doc}: the meta object cannot be read");
-            Corruption::new(file, "documents", 0, what).into()
+            Corruption::new(file, "documents", 0, what).in_directory(&self.index_path).into()
         })
     }
 

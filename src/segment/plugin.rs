@@ -254,13 +254,13 @@ impl SignatureFile {
     /// # Errors
     /// When the file is missing, truncated, or differs from the committed file.
     pub fn open(segment: &tantivy::SegmentReader, path: &Path) -> Result<SignatureFile> {
-        let file = SignatureFile::open_to_merge(segment)?;
-        Ok(SignatureFile { read_ahead: ReadAhead::of(&path.join(&file.name)), ..file })
+        let path = path.join(name_of(segment));
+        let file = SignatureFile::read_from(segment, path.display().to_string())?;
+        Ok(SignatureFile { read_ahead: ReadAhead::of(&path), ..file })
     }
 
-    /// Opens the signatures for a sequential read, where the system reads ahead by itself.
-    fn open_to_merge(segment: &tantivy::SegmentReader) -> Result<SignatureFile> {
-        let name = format!("{}.{EXTENSION}", segment.segment_id().uuid_string());
+    /// Reads the signatures without read-ahead. `name` is the name of the file for messages.
+    fn read_from(segment: &tantivy::SegmentReader, name: String) -> Result<SignatureFile> {
         let file = segment.open_read(SegmentComponent::Custom(EXTENSION.into()));
         let file = file.map_err(|e| match e {
             OpenReadError::FileDoesNotExist(_) => {
@@ -308,10 +308,17 @@ impl SignatureFile {
     }
 }
 
+fn name_of(segment: &tantivy::SegmentReader) -> String {
+    format!("{}.{EXTENSION}", segment.segment_id().uuid_string())
+}
+
 /// Converts a failure to read a file into the damage that was found, if any.
 fn unreadable(name: &str, error: &io::Error) -> Error {
     match error.get_ref().and_then(|cause| cause.downcast_ref::<Corruption>()) {
-        Some(corruption) => Error::Corrupt(corruption.clone()),
+        Some(corruption) => {
+            let directory = Path::new(name).parent().unwrap_or(Path::new(""));
+            corruption.clone().in_directory(directory).into()
+        }
         None => Error::io("read", name, io::Error::new(error.kind(), error.to_string())),
     }
 }
@@ -344,7 +351,9 @@ impl SegmentPlugin for SignaturePlugin {
     fn merge(&self, ctx: PluginMergeContext<'_>) -> tantivy::Result<()> {
         let mut readers = Vec::with_capacity(ctx.readers.len());
         for reader in ctx.readers {
-            let file = SignatureFile::open_to_merge(reader).map_err(to_tantivy)?;
+            // The system reads ahead by itself, because a merge reads sequentially. The caller of
+            // the merge knows the directory.
+            let file = SignatureFile::read_from(reader, name_of(reader)).map_err(to_tantivy)?;
             readers.push(file.read(reader, self.description).map_err(to_tantivy)?);
         }
         let alive = |segment: &tantivy::SegmentReader| {

@@ -204,7 +204,15 @@ fn a_client_of_the_service_has_no_engine() {
     };
     assert_eq!(
         dependencies("cento-api"),
-        ["clap", "derive_setters", "serde", "serde_json", "strsim", "utoipa"]
+        [
+            "clap",
+            "derive_setters",
+            "serde",
+            "serde_json",
+            "serde_path_to_error",
+            "strsim",
+            "utoipa"
+        ]
     );
     assert_eq!(
         dependencies("cento-client"),

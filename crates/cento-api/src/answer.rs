@@ -13,14 +13,12 @@ pub struct Answer {
     pub query: QueryInfo,
     /// Where every part of your text comes from, if you requested a trace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub trace: Option<Trace>,
     /// The hits, best first. In a trace, the hits are the documents with passages, and each hit
     /// adds more to the hits before it than any later hit would.
     pub hits: Vec<Hit>,
     /// The number of texts considered for the best passage, if you requested the best passage.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub candidates: Option<CandidateTexts>,
     /// Whether further documents meet the query and are not among the hits, or may meet it and were
     /// not examined, because of `limit` or `candidates`, or because the search for passages ended.
@@ -28,7 +26,6 @@ pub struct Answer {
     /// The number of documents that meet the query, including `hits`; absent if unknown. It is
     /// always known if there are no more, and the search was complete.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub total: Option<u64>,
     /// Whether the search read everything that it needed. If the query's budget stopped the search,
     /// documents may be missing, and neither `more` nor `total` counts them. The numbers of the
@@ -36,7 +33,6 @@ pub struct Answer {
     pub complete: bool,
     /// The defaults of the preset of the index that the search used, if it used any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub defaults: Option<PresetDefaults>,
     /// The duration of the search, in microseconds.
     pub took_us: u64,
@@ -77,7 +73,6 @@ pub struct QueryInfo {
     /// The byte ranges of boilerplate in your text, ascending and disjoint, if you requested
     /// passages. Boilerplate counts neither in the query nor in a hit.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[cfg_attr(feature = "openapi", schema(value_type = Vec<Vec<u32>>))]
     pub boilerplate: Vec<(u32, u32)>,
     /// The parts of your text that a reader does not see, if there are any.
     #[serde(default, skip_serializing_if = "UnseenText::is_none")]
@@ -115,7 +110,6 @@ pub struct Hit {
     pub id: String,
     /// The index with the document, if you searched several indexes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub index: Option<String>,
     /// Distinct fingerprints in common.
     pub overlap: u32,
@@ -126,33 +120,27 @@ pub struct Hit {
     pub similarity: Similarity,
     /// The measures of the fingerprints weighted by rarity, if the query weights fingerprints.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub weighted: Option<WeightedSimilarity>,
     /// The words of the query in passages in common, if hits are ranked by them.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub passage_tokens: Option<u32>,
     /// How many letters and digits of your text, or tokens of your program, are in this hit and in
     /// no hit before, if you requested a trace.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub adds: Option<u32>,
     /// The meta object of the document.
     pub meta: Map<String, Value>,
     /// The similarity of the texts by the measure that you requested.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub verified: Option<Verified>,
     /// The passages that your text shares with the document, if you requested passages and the
     /// memory suffices.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub passages: Option<Vec<Passage>>,
     /// Whether `passages` lists every passage. If not, finding all passages would have exceeded the
     /// limit on steps or memory. Equal texts have equal answers. A text that the hit repeats is
     /// listed at one place only.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub passages_complete: Option<bool>,
 }
 

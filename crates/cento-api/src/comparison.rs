@@ -9,7 +9,6 @@ use crate::{Category, Passage, Similarity, UnseenText};
 /// The result of a comparison of two texts.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "openapi", schema(description = "What two texts have in common."))]
 pub struct Comparison {
     /// Distinct fingerprints in common.
     pub overlap: u32,

@@ -139,7 +139,7 @@ pub enum Error {
 /// A place in a file that does not contain what its writer must have written.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct Corruption {
-    /// The file, as a name inside the index directory or as a path.
+    /// The path of the file; in the report of a check, its name inside the index directory.
     pub file: String,
     /// The section of the file, under its name in segments-format.md.
     pub section: &'static str,
@@ -158,6 +158,17 @@ impl Corruption {
         what: impl Into<String>,
     ) -> Corruption {
         Corruption { file: file.into(), section, offset, what: what.into() }
+    }
+
+    /// Puts the directory before the name of the file, unless the file has a directory already.
+    #[must_use]
+    pub fn in_directory(self, directory: &Path) -> Corruption {
+        match Path::new(&self.file).parent() {
+            Some(own) if own == Path::new("") => {
+                Corruption { file: directory.join(self.file).display().to_string(), ..self }
+            }
+            _ => self,
+        }
     }
 }
 

@@ -64,10 +64,6 @@ pub struct FamilyOptions {
     /// number of documents, or a share such as `0.01`. Default: the setting of your index.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "N|F"))]
-    #[cfg_attr(feature = "openapi", schema(
-        value_type = Option<String>,
-        pattern = r"^(default|[0-9]{1,19}|0?\.[0-9]+|1\.0+)$",
-    ))]
     pub max_df: Option<MaxDf>,
 }
 
@@ -174,15 +170,12 @@ pub struct Carrier {
     pub id: String,
     /// The index with the document, if you searched several indexes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub index: Option<String>,
     /// The date of the document as in `meta`, if documents are ordered by dates.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub date: Option<String>,
     /// The beginning of the date: in seconds since 1970 or, if dates are numbers, the number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub time: Option<f64>,
     /// The first byte of the passage in the text of the document.
     pub start: u32,
@@ -191,38 +184,31 @@ pub struct Carrier {
     /// The part of the document with the passage, if the document has parts. `page` and `line` then
     /// count from the beginning of the part.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub part: Option<String>,
     /// The page on which it begins, counted from 1, if the text has pages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub page: Option<u32>,
     /// The line on which it begins, counted from 1, if the text has lines.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub line: Option<u32>,
     /// How the date relates to the date of the document whose families you requested. Missing if
     /// you requested no document, and for places of the requested document.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub relation: Option<DateRelation>,
     /// The number of the wording, counted from 1 in the order of the carriers.
     pub version: u64,
     /// The earlier carrier with the nearest wording: its place in `carriers`, counted from 1.
     /// Missing for the first carrier.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub nearest: Option<u64>,
     /// Why cento takes the nearest carrier for the earlier document: `date`, or `added` if dates do
     /// not decide, or `unknown` if both documents were added at the same time. Only `date` is
     /// certain. Missing if both places are in the same document.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub direction_by: Option<DirectionBy>,
     /// How alike the two wordings are, 0 to 1: the number of equal words in the same order, divided
     /// by the mean length of both wordings.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub similarity: Option<f64>,
     /// The words that differ from the nearest wording. Empty if the wordings are equal, or too long
     /// for a comparison word by word. `similarity` is then missing.

@@ -37,14 +37,13 @@ use crate::{CitedPart, MaxDf, NamePattern, Thresholds, whole};
 pub struct PairOptions {
     /// The thresholds of a pair. If none of any kind is set, the index's preset decides. Without a
     /// preset, one document must contain a tenth of the second document.
-    #[serde(flatten)]
+    #[serde(flatten, deserialize_with = "crate::json::flattened")]
     #[cfg_attr(feature = "clap", command(flatten))]
     pub thresholds: Thresholds,
     /// Minimum symmetric similarity of a pair, 0 to 1. A resemblance of r is a similarity of 2 r /
     /// (1 + r).
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "X", value_parser = crate::search::share))]
-    #[cfg_attr(feature = "openapi", schema(minimum = 0.0, maximum = 1.0))]
     pub min_similarity: Option<f64>,
     /// Show only pairs that share a passage of at least this many words, as in a search, and show
     /// these passages. Fewer than 12 words are a passage only if they are an entire document. If
@@ -108,10 +107,6 @@ pub struct PairOptions {
     /// of documents, or a share such as `0.01`. Default: the setting of your index.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "N|F"))]
-    #[cfg_attr(feature = "openapi", schema(
-        value_type = Option<String>,
-        pattern = r"^(default|[0-9]{1,19}|0?\.[0-9]+|1\.0+)$",
-    ))]
     pub max_df: Option<MaxDf>,
 }
 
@@ -285,7 +280,7 @@ pub(crate) fn group(text: &str) -> std::result::Result<String, String> {
 pub struct ClusterOptions {
     /// The thresholds for two documents to be similar. If none is set, the index's preset sets the
     /// minimum resemblance, or else it is 0.5.
-    #[serde(flatten)]
+    #[serde(flatten, deserialize_with = "crate::json::flattened")]
     #[cfg_attr(feature = "clap", command(flatten))]
     pub thresholds: Thresholds,
     /// The document that represents a cluster. `oldest`: the document that was added first.

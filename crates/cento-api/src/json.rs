@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::fmt;
 
-use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, Visitor};
 use serde_json::error::Category;
 use serde_json::value::RawValue;
 use serde_json::{Error, Map, Value};
@@ -63,6 +63,33 @@ pub fn wrong_value(message: &str) -> Option<(String, &str)> {
         .iter()
         .find_map(|kind| message.strip_prefix(kind)?.rsplit_once(", expected "))?;
     Some((given(found), needed(wanted)))
+}
+
+/// How the message of a fault within a flattened field begins.
+const FIELD: &str = "field `";
+
+/// Reads a flattened field (`#[serde(flatten, deserialize_with = "json::flattened")]`), and names
+/// the field with a fault in the message. serde reads the fields of such a type at the end of the
+/// object, and reports no place in it.
+pub(crate) fn flattened<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
+    deserializer: D,
+) -> Result<T, D::Error> {
+    serde_path_to_error::deserialize(deserializer).map_err(|fault| {
+        let path = fault.path().to_string();
+        match fault.path().iter().next() {
+            Some(_) => D::Error::custom(format_args!("{FIELD}{path}`: {}", fault.inner())),
+            None => fault.into_inner(),
+        }
+    })
+}
+
+/// Splits off the field that [`flattened`] named.
+#[must_use]
+pub fn split_field(message: &str) -> (Option<&str>, &str) {
+    match message.strip_prefix(FIELD).and_then(|rest| rest.split_once("`: ")) {
+        Some((field, what)) => (Some(field), what),
+        None => (None, message),
+    }
 }
 
 /// Returns the field names of a JSON object in order, including repetitions. Other values have no
@@ -194,7 +221,8 @@ fn needed(wanted: &str) -> &str {
         "i8" | "i16" | "i32" | "i64" | "isize" => "a whole number",
         "f32" | "f64" => "a number",
         _ if wanted.starts_with("struct ") => "an object",
-        _ if wanted.starts_with("enum ") || wanted == "variant identifier" => "a name",
+        "string or map" | "variant identifier" => "a name",
+        _ if wanted.starts_with("enum ") => "a name",
         _ => wanted,
     }
 }

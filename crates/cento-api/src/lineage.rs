@@ -36,16 +36,11 @@ pub struct LineageOptions {
         long, value_name = "X", default_value_t = MIN_EXPLAINED,
         value_parser = crate::search::share,
     ))]
-    #[cfg_attr(feature = "openapi", schema(minimum = 0.0, maximum = 1.0))]
     pub min_explained: f64,
     /// Ignore fingerprints that occur in more documents than this when looking for versions: a
     /// number of documents, or a share such as `0.01`. Default: the setting of your index.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "N|F"))]
-    #[cfg_attr(feature = "openapi", schema(
-        value_type = Option<String>,
-        pattern = r"^(default|[0-9]{1,19}|0?\.[0-9]+|1\.0+)$",
-    ))]
     pub max_df: Option<MaxDf>,
 }
 
@@ -98,21 +93,17 @@ pub struct Descent {
     pub id: String,
     /// The date of the document as in `meta`, if you requested dates.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub date: Option<String>,
     /// The beginning of the date: in seconds since 1970 or, if dates are numbers, the number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub time: Option<f64>,
     /// The number of its words.
     pub tokens: u32,
     /// The id of the direct ancestor. Missing for the first document of a tree.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub ancestor: Option<String>,
     /// Why cento takes the ancestor for the earlier document. Only `date` is certain.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub direction_by: Option<DirectionBy>,
     /// How similar the texts of the ancestor, `a`, and of the document, `b`, are. The document
     /// adds 1 less `containment_of_b` of itself, and leaves out 1 less `containment_of_a` of the

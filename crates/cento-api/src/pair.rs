@@ -14,11 +14,9 @@ pub struct PairReport {
     pub b: String,
     /// The index with `a`, if you compared several indexes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub index_a: Option<String>,
     /// The index with `b`, if you compared several indexes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub index_b: Option<String>,
     /// Distinct fingerprints in common.
     pub overlap: u32,
@@ -37,33 +35,27 @@ pub struct PairReport {
     /// are in code and in words. Code and words that few programs have count more. Only for
     /// programs with stored texts, if you requested the score.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub score: Option<f64>,
     /// For programs: whether one of them is too short to be distinctive. Independent solutions of a
     /// short task are often equal, so the numbers are then meaningless.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub too_short: Option<bool>,
     /// The measures of the fingerprints weighted by rarity, if fingerprints were weighted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub weighted: Option<WeightedSimilarity>,
     /// The words of `a` in passages in common, if pairs are ranked by them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub passage_tokens: Option<u32>,
     /// The category of Seo and Croft. Missing if one containment is a tenth or less.
     #[cfg_attr(feature = "openapi", schema(required = true))]
     pub category: Option<Category>,
     /// The passages that both documents share, if you requested passages.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub passages: Option<Vec<Passage>>,
     /// Whether `passages` lists every passage. If not, finding all passages would have exceeded the
     /// limit on steps or memory. Equal texts have equal answers. A text that `b` repeats is listed
     /// at one place only.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub passages_complete: Option<bool>,
 }
 

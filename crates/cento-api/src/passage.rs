@@ -33,10 +33,8 @@ use crate::error::{Error, Result};
 )]
 pub struct Passage {
     /// Its range in `a`.
-    #[cfg_attr(feature = "openapi", schema(value_type = Vec<u32>, min_items = 2, max_items = 2))]
     pub a: (u32, u32),
     /// Its range in `b`.
-    #[cfg_attr(feature = "openapi", schema(value_type = Vec<u32>, min_items = 2, max_items = 2))]
     pub b: (u32, u32),
     /// What the two ranges, which are half-open, count.
     #[serde(default, skip_serializing_if = "Unit::is_bytes")]
@@ -53,7 +51,6 @@ pub struct Passage {
     /// The ranges of the matched tokens in `a`, ascending and disjoint. Empty if all tokens are
     /// matched.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[cfg_attr(feature = "openapi", schema(value_type = Vec<Vec<u32>>))]
     pub matched_ranges: Vec<(u32, u32)>,
     /// How alike the two ranges are, 0 to 1: the number of matched tokens divided by the mean
     /// length of both ranges. Without text, an estimate from the fingerprints.

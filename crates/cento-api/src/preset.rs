@@ -268,11 +268,9 @@ pub struct PresetDefaults {
     pub preset: Preset,
     /// The minimum resemblance of near-duplicates, if the preset's value was used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub min_resemblance: Option<f64>,
     /// The ranking, if the preset's ranking was used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub rank: Option<PresetRank>,
 }
 

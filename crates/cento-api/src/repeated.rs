@@ -22,7 +22,6 @@ pub struct RepeatedPassage {
     /// The id of a document that has it.
     pub example: String,
     /// The range of the passage in the example document, in bytes, half-open.
-    #[cfg_attr(feature = "openapi", schema(value_type = Vec<u32>, min_items = 2, max_items = 2))]
     pub bytes: (u32, u32),
     /// The passage as it is in the example document.
     pub text: String,

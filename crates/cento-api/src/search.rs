@@ -69,10 +69,6 @@ pub struct SearchOptions {
     /// of documents, or a share such as `0.01`. Default: the setting of your index.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "N|F"))]
-    #[cfg_attr(feature = "openapi", schema(
-        value_type = Option<String>,
-        pattern = r"^(default|[0-9]{1,19}|0?\.[0-9]+|1\.0+)$",
-    ))]
     pub max_df: Option<MaxDf>,
     /// Maximum number of postings to read, those of the rarest fingerprints first. If the answer
     /// may lack hits, it reports this; the numbers of the hits it has are exact.
@@ -140,7 +136,6 @@ pub struct SearchOptions {
     #[cfg_attr(feature = "clap", arg(
         long, value_name = "X", value_parser = share, requires = "verify",
     ))]
-    #[cfg_attr(feature = "openapi", schema(minimum = 0.0, maximum = 1.0))]
     pub min_similarity: Option<f64>,
 }
 

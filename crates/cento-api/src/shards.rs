@@ -25,10 +25,8 @@ pub struct ShardFrequencies {
     pub fingerprints: String,
     /// The preset of the shards, if all have the same one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub preset: Option<Preset>,
     /// The limit of document frequency of the query, or of the shards.
-    #[cfg_attr(feature = "openapi", schema(value_type = String, example = "0.01"))]
     pub max_df: MaxDf,
     /// The number of documents.
     pub documents: u64,
@@ -48,7 +46,6 @@ pub struct ShardFrequencies {
     pub missing_fields: Vec<String>,
     /// The sample of the texts, if it was requested and the index stores texts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub sample: Option<ShardSample>,
 }
 
@@ -92,7 +89,6 @@ pub struct ShardCandidates {
     /// The minimum number of best documents that the shard kept. Missing if the shard counted every
     /// document.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub kept_max: Option<u64>,
     /// The best of the kept documents, best first.
     pub candidates: Vec<ShardCandidate>,
@@ -114,12 +110,10 @@ pub struct ShardCandidate {
     pub weight: u64,
     /// The similarity of the texts, if the thresholds required it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub similarity: Option<Similarity>,
     /// The number of short runs of the query in the text of the document. Present if the document
     /// may be one of the first hits and another document shares equally many fingerprints.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub runs: Option<u32>,
 }
 
@@ -169,16 +163,13 @@ pub struct ShardHit {
     /// The hit, without measures by weight. Missing if the measure of `verify` is below a
     /// threshold.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub hit: Option<Hit>,
     /// The number and size of the passages, if passages were looked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub passages: Option<PassageCounts>,
     /// The distinct fingerprints of the document, if fingerprints are weighted. The document
     /// frequencies in all shards give their weight.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub signature: Option<SignatureBody>,
 }
 

@@ -44,7 +44,6 @@ pub struct Similarity {
     /// The standard error of `resemblance`. Two of three estimates are off by less. 0 if the
     /// numbers are exact, and missing if they describe sketches.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub standard_error: Option<f64>,
     /// Whether the numbers describe the texts, not estimates.
     pub exact: bool,

@@ -28,11 +28,9 @@ pub struct Stats {
     pub analyzer: String,
     /// The preset of the index, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub preset: Option<Preset>,
     /// The check value of the key that fingerprints depend on, if they depend on one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub key: Option<String>,
     /// Bytes on disk, by content.
     pub bytes: Bytes,

@@ -30,12 +30,10 @@ pub struct Thresholds {
     /// the other document contains.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "X", value_parser = crate::search::share))]
-    #[cfg_attr(feature = "openapi", schema(minimum = 0.0, maximum = 1.0))]
     pub min_containment: Option<f64>,
     /// Minimum resemblance of the two documents, 0 to 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "X", value_parser = crate::search::share))]
-    #[cfg_attr(feature = "openapi", schema(minimum = 0.0, maximum = 1.0))]
     pub min_resemblance: Option<f64>,
     /// Minimum number of distinct fingerprints in common. Default: 1.
     #[serde(deserialize_with = "whole::option", skip_serializing_if = "Option::is_none")]
@@ -46,12 +44,10 @@ pub struct Thresholds {
     /// contains.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "X", value_parser = crate::search::share))]
-    #[cfg_attr(feature = "openapi", schema(minimum = 0.0, maximum = 1.0))]
     pub min_weighted_containment: Option<f64>,
     /// Minimum resemblance of the fingerprints, weighted by rarity in the index, 0 to 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "X", value_parser = crate::search::share))]
-    #[cfg_attr(feature = "openapi", schema(minimum = 0.0, maximum = 1.0))]
     pub min_weighted_resemblance: Option<f64>,
 }
 

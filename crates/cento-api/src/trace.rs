@@ -40,20 +40,16 @@ pub struct Trace {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct TracedSpan {
     /// The range of the span in the text, half-open, in bytes.
-    #[cfg_attr(feature = "openapi", schema(value_type = Vec<u32>, min_items = 2, max_items = 2))]
     pub a: (u32, u32),
     /// The part of the text where the span begins, if the text has parts. Page and line then count
     /// from the beginning of the part.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub a_part: Option<String>,
     /// The page on which the span begins, counted from 1, if the text has pages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub a_page: Option<u32>,
     /// The line on which the span begins, counted from 1, if the text has lines.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub a_line: Option<u32>,
     /// The text of the span.
     pub text: String,
@@ -63,11 +59,9 @@ pub struct TracedSpan {
     pub matched: u32,
     /// The information of the best carrier's passage, in bits; none without texts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub evidence: Option<f64>,
     /// How many unrelated documents are expected to have a passage with as much evidence by chance.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub expected: Option<f64>,
     /// Whether more than half of the documents of the index, and at least eight, carry the span.
     /// Such a span counts as common, not as reused.
@@ -96,35 +90,28 @@ pub struct SpanCarrier {
     pub id: String,
     /// The index with the document, if you searched several indexes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub index: Option<String>,
     /// The date of the document as in `meta`, if dates decide which carrier is first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub date: Option<String>,
     /// When it was added (RFC 3339).
     pub added: String,
     /// The range of the passage, half-open.
-    #[cfg_attr(feature = "openapi", schema(value_type = Vec<u32>, min_items = 2, max_items = 2))]
     pub b: (u32, u32),
     /// Whether the range counts bytes or tokens.
     #[serde(default, skip_serializing_if = "Unit::is_bytes")]
     pub unit: Unit,
     /// The part of the document where the passage begins, if the document has parts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub b_part: Option<String>,
     /// The page on which the passage begins, counted from 1, if the document has pages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub b_page: Option<u32>,
     /// The line on which the passage begins, counted from 1, if the document has lines.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub b_line: Option<u32>,
     /// The words of the passage. Only for the best and the first carrier, if texts are stored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub text: Option<String>,
     /// How alike the two passages are, 0 to 1.
     pub similarity: f64,

@@ -39,10 +39,6 @@ pub struct WatchOptions {
     /// of documents, or a share such as `0.01`. Default: the setting of your index.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "N|F"))]
-    #[cfg_attr(feature = "openapi", schema(
-        value_type = Option<String>,
-        pattern = r"^(default|[0-9]{1,19}|0?\.[0-9]+|1\.0+)$",
-    ))]
     pub max_df: Option<MaxDf>,
     /// Report only documents that share a passage of at least this many words of the watch, as in a
     /// search, and show no shorter passages. Default: 12, if the watch has no threshold. If the
@@ -141,7 +137,6 @@ pub struct Watch {
     pub kind: WatchedKind,
     /// The id of the watched document, if it is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub id: Option<String>,
     /// The number of tokens of its subject.
     pub tokens: u32,
@@ -160,11 +155,9 @@ pub struct Watch {
     /// The address that receives the events, if there is one. Clients that may only read see scheme
     /// and host.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub webhook: Option<String>,
     /// Why the watch matches nothing at present, if there is a reason.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub problem: Option<String>,
 }
 

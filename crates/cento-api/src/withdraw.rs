@@ -29,7 +29,6 @@ pub struct WithdrawOptions {
     /// Minimum resemblance of a copy, which is removed, 0 to 1. Default: 0.8.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "X", value_parser = crate::search::share))]
-    #[cfg_attr(feature = "openapi", schema(minimum = 0.0, maximum = 1.0))]
     pub min_resemblance: Option<f64>,
     /// Minimum length of a quotation to list, in tokens, 5 or more. Default: 12, or 25 in source
     /// code.
@@ -93,7 +92,6 @@ pub struct Withdrawal {
     /// The signature of all words. Present if the analyzer of the index omits words, so that
     /// `signature` lacks them. The index rejects a document that resembles `words`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub words: Option<SignatureBody>,
     /// The minimum resemblance of a copy.
     pub min_resemblance: f64,
@@ -176,7 +174,6 @@ pub struct QuotingDocument {
     /// The number of tokens in passages of the withdrawn document.
     pub quoted_tokens: u32,
     /// The byte ranges of these passages in the text: half-open, ascending.
-    #[cfg_attr(feature = "openapi", schema(value_type = Vec<Vec<u32>>))]
     pub passages: Vec<(u32, u32)>,
     /// Whether the document was added to the index before the withdrawn document, which may have
     /// copied the passages.

@@ -8,8 +8,8 @@ use std::fmt;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use super::missing;
 use super::output::counted;
-use super::{missing, opened};
 use cento::index::Index;
 use cento::{ConflictKind, Corruption, Error, Reason};
 
@@ -18,8 +18,7 @@ pub struct ErrorWithHint<'a>(pub &'a Error);
 
 impl fmt::Display for ErrorWithHint<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let placed = opened::placed(self.0);
-        let error = placed.as_ref().unwrap_or(self.0);
+        let error = self.0;
         if let Some(said) = of_path(error).or_else(|| not_an_index(error)) {
             return f.write_str(&said);
         }

@@ -9,8 +9,6 @@ use clap::{Arg, ArgMatches};
 use cento::Key;
 use cento::index::{Config, Index};
 
-use super::opened;
-
 /// The key of this command line.
 static KEY: OnceLock<Key> = OnceLock::new();
 
@@ -71,7 +69,7 @@ pub fn given() -> Option<&'static Key> {
 /// # Errors
 /// When the index cannot be opened, or has a different key or no key.
 pub fn open(path: impl AsRef<Path>) -> cento::Result<Index> {
-    opened_in(path.as_ref(), |dir| Index::open(dir))
+    Index::open(path).and_then(unlocked)
 }
 
 /// Opens an index for searching, with the key.
@@ -79,13 +77,7 @@ pub fn open(path: impl AsRef<Path>) -> cento::Result<Index> {
 /// # Errors
 /// As [`open`].
 pub fn open_for_search(path: impl AsRef<Path>) -> cento::Result<Index> {
-    opened_in(path.as_ref(), |dir| Index::open_for_search(dir))
-}
-
-/// Opens the index in a directory, and names the directory in errors about its files.
-fn opened_in(dir: &Path, open: impl FnOnce(&Path) -> cento::Result<Index>) -> cento::Result<Index> {
-    opened::note(dir);
-    open(dir).map_err(|error| opened::placed_in(dir, &error).unwrap_or(error)).and_then(unlocked)
+    Index::open_for_search(path).and_then(unlocked)
 }
 
 fn unlocked(index: Index) -> cento::Result<Index> {

@@ -43,7 +43,6 @@ mod messages;
 mod method;
 mod missing;
 mod network_out;
-mod opened;
 mod outfile;
 mod output;
 mod pairs;

@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::opened;
 use super::output::{self, Format, bytes, count, counted};
 use super::target::{Target, TargetArgs};
 use super::terminal::note;
@@ -68,7 +67,6 @@ impl Merge {
         let merged = match self.target.target(&mut self.shards)? {
             Target::Index(index) => {
                 self.check_move()?;
-                self.shards.iter().chain([&index]).for_each(|path| opened::note(path));
                 // Retrying is safe: a taken lock refuses a merge before any change.
                 let wait = self.wait.lock_wait(Stop::new());
                 let merged = wait.retry(|| Index::add_indexes(&index, &self.shards, options))?;

@@ -16,7 +16,7 @@ use super::parse::{parse_count, parse_duration, parse_listen, parse_size, parse_
 use super::store;
 use super::terminal::{self, note, printable, tell};
 use super::{Result, VerbFailure, VerbOutcome};
-use super::{config, opened, signals, tokens};
+use super::{config, signals, tokens};
 use cento::scheme::frequency::FrequencyTable;
 use cento::{Error, Refusal, Stop};
 use cento_client::WebhookClient;
@@ -208,9 +208,6 @@ impl Serve {
     fn serve(&self) -> Result {
         if self.follow.url.is_some() {
             return self.serve_copy();
-        }
-        for path in [&self.index].into_iter().chain(&self.others) {
-            opened::note(path);
         }
         let (settings, reading) = self.settings()?;
         if self.read_only || !self.others.is_empty() {

@@ -12,6 +12,7 @@ use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use super::help::EXAMPLES;
+use TipPlace::{Anywhere, NoVerb, Verbs, With};
 use cento::index::Index;
 use cento_api::suggest::nearest;
 
@@ -59,67 +60,70 @@ const VERBS_OF_OTHERS: &[(&[&str], &str)] = &[
     (&["download", "fetch", "clone"], "cento store pull URL INDEX"),
 ];
 
-/// Options of related programs, cento's option, which the verb must have, and how to use it.
-const OPTIONS_OF_OTHERS: &[(&[&str], &str, &str)] = &[
-    (&["--top", "--top-k", "--k", "-k", "--max", "--count", "--num"], "limit", "--limit N"),
-    (
-        &["--threshold", "--min", "--similarity", "--cutoff", "-t"],
-        "min-resemblance",
-        "--min-resemblance X or --min-containment X, from 0 to 1",
-    ),
-    (&["--query", "-q", "--string"], "text", "--text TEXT"),
-    (&["--json"], "format", "--format json"),
-    (&["--csv"], "format", "--format csv"),
-    (&["--tsv"], "format", "--format tsv"),
-    (&["--output", "-o", "--save"], "out", "--out FILE"),
-    (&["--output", "-o", "--save"], "report", "--report FILE.html"),
-    (
-        &["--port", "--host", "--bind", "--addr", "--address", "-p"],
-        "listen",
-        "--listen 127.0.0.1:7227",
-    ),
-    (&["--language", "--lang"], "analyzer", "--analyzer 'code(language=java)'"),
-    (&["--ignore", "--skip"], "exclude", "--exclude GLOB"),
-    (&["--template"], "boilerplate", "--boilerplate PATH"),
-    (&["--archive", "--old", "--reference"], "against", "--against PATH"),
-    (&["--column", "--field", "--text"], "text-field", "--text-field FIELD"),
-];
-
-/// Options that a verb does not need.
-struct NeedlessOption {
-    /// Without these verbs, no verb has the options.
-    verbs: &'static [&'static str],
-    options: &'static [&'static str],
-    tip: &'static str,
+/// Where a tip about an option applies.
+enum TipPlace {
+    /// In verbs with this option of cento.
+    With(&'static str),
+    /// In these verbs.
+    Verbs(&'static [&'static str]),
+    /// Without a verb.
+    NoVerb,
+    Anywhere,
 }
 
-const NEEDLESS_OPTIONS: [NeedlessOption; 5] = [
-    NeedlessOption {
-        verbs: &["search", "trace"],
-        options: &["--for", "--scheme", "--analyzer"],
-        tip: "the index has this setting: give it when you make the index, as in `cento add x.idx \
-              FILES --for code`",
-    },
-    NeedlessOption {
-        verbs: &["export"],
-        options: &["--out", "--output", "-o", "--format", "--json", "--csv"],
-        tip: "the documents go to standard output as JSON lines: `cento export x.idx > x.jsonl`",
-    },
-    NeedlessOption {
-        verbs: &["check"],
-        options: &["--repair", "--fix", "--recover"],
-        tip: "`cento recover INDEX --to NEW` makes an index of the undamaged segments",
-    },
-    NeedlessOption {
-        verbs: &["dedup"],
-        options: &["--keep", "--first", "--last"],
-        tip: "`--prefer` decides which duplicate stays",
-    },
-    NeedlessOption {
-        verbs: &[],
-        options: &["--verbose", "-v"],
-        tip: "cento reports everything already; `--quiet` turns it off",
-    },
+/// Options that cento lacks, mostly of related programs, and what to do instead. The first tip that
+/// applies is given.
+const OPTION_TIPS: &[(&[&str], TipPlace, &str)] = &[
+    (
+        &["--top", "--top-k", "--k", "-k", "--max", "--count", "--num"],
+        With("limit"),
+        "`--limit N` does that",
+    ),
+    (
+        &["--threshold", "--min", "--similarity", "--cutoff", "-t"],
+        With("min-resemblance"),
+        "`--min-resemblance X or --min-containment X, from 0 to 1` does that",
+    ),
+    (&["--query", "-q", "--string"], With("text"), "`--text TEXT` does that"),
+    (&["--json"], With("format"), "`--format json` does that"),
+    (&["--csv"], With("format"), "`--format csv` does that"),
+    (&["--tsv"], With("format"), "`--format tsv` does that"),
+    (&["--output", "-o", "--save"], With("out"), "`--out FILE` does that"),
+    (&["--output", "-o", "--save"], With("report"), "`--report FILE.html` does that"),
+    (
+        &["--port", "--host", "--bind", "--addr", "--address", "-p"],
+        With("listen"),
+        "`--listen 127.0.0.1:7227` does that",
+    ),
+    (&["--language", "--lang"], With("analyzer"), "`--analyzer 'code(language=java)'` does that"),
+    (&["--ignore", "--skip"], With("exclude"), "`--exclude GLOB` does that"),
+    (&["--template"], With("boilerplate"), "`--boilerplate PATH` does that"),
+    (&["--archive", "--old", "--reference"], With("against"), "`--against PATH` does that"),
+    (&["--column", "--field", "--text"], With("text-field"), "`--text-field FIELD` does that"),
+    (&["-v"], NoVerb, "`cento --version` prints the version"),
+    (&["-r", "--recursive"], Anywhere, "folders are read with all folders in them"),
+    (
+        &["--for", "--scheme", "--analyzer"],
+        Verbs(&["search", "trace"]),
+        "the index has this setting: give it when you make the index, as in `cento add x.idx \
+         FILES --for code`",
+    ),
+    (
+        &["--out", "--output", "-o", "--format", "--json", "--csv"],
+        Verbs(&["export"]),
+        "the documents go to standard output as JSON lines: `cento export x.idx > x.jsonl`",
+    ),
+    (
+        &["--repair", "--fix", "--recover"],
+        Verbs(&["check"]),
+        "`cento recover INDEX --to NEW` makes an index of the undamaged segments",
+    ),
+    (
+        &["--keep", "--first", "--last"],
+        Verbs(&["dedup"]),
+        "`--prefer` decides which duplicate stays",
+    ),
+    (&["--verbose", "-v"], Anywhere, "cento reports everything already; `--quiet` turns it off"),
 ];
 
 /// A command line, and the verb at its start.
@@ -152,8 +156,13 @@ impl<'a> UsageLine<'a> {
         self.verb.get_arguments().any(|arg| arg.get_long() == Some(long))
     }
 
-    fn is_one_of(&self, verbs: &[&str]) -> bool {
-        verbs.is_empty() || matches!(self.names[..], [verb] if verbs.contains(&verb))
+    fn is_at(&self, place: &TipPlace) -> bool {
+        match place {
+            With(long) => self.has(long),
+            Verbs(verbs) => matches!(self.names[..], [verb] if verbs.contains(&verb)),
+            NoVerb => self.names.is_empty(),
+            Anywhere => true,
+        }
     }
 
     fn typed(&self) -> String {
@@ -273,21 +282,9 @@ fn option(typed: &str, line: &UsageLine<'_>, similar: Option<&str>) -> Option<St
     if typed.parse::<f64>().is_ok() {
         return Some("a value is not negative here".into());
     }
-    let mut of_others = OPTIONS_OF_OTHERS.iter().filter(|(names, ..)| names.contains(&typed));
-    if let Some((.., usage)) = of_others.find(|(_, long, _)| line.has(long)) {
-        return Some(format!("`{usage}` does that"));
-    }
-    if line.names.is_empty() && typed == "-v" {
-        return Some("`cento --version` prints the version".into());
-    }
-    if typed == "-r" || typed == "--recursive" {
-        return Some("folders are read with all folders in them".into());
-    }
-    let is_meant = |needless: &&NeedlessOption| {
-        needless.options.contains(&typed) && line.is_one_of(needless.verbs)
-    };
-    if let Some(needless) = NEEDLESS_OPTIONS.iter().find(is_meant) {
-        return Some(needless.tip.into());
+    let mut tips = OPTION_TIPS.iter().filter(|(options, ..)| options.contains(&typed));
+    if let Some((.., tip)) = tips.find(|(_, place, _)| line.is_at(place)) {
+        return Some((*tip).into());
     }
     // The parser also suggests names that share a few letters, such as --format for --sort.
     let is_likely = |similar: &str| {

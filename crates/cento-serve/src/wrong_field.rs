@@ -1,64 +1,44 @@
 //! Finds the field of a request that cannot be read.
-//!
-//! serde reports only an unknown field, and a fault in flattened options only at the end of the
-//! body. So every field is read again with only the required fields beside it, until a field has
-//! the same fault. Then the values inside the field are read again in the same way.
 
-use std::fmt;
-
-use serde::de::{DeserializeOwned, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
-use serde_json::value::RawValue;
-use serde_json::{Error, Value};
+use cento_api::json::split_field;
+use serde::de::{DeserializeOwned, IgnoredAny};
+use serde_json::Error;
+use serde_json::error::Category;
+use serde_path_to_error::{Path, Segment};
 
 use crate::failure::Failure;
 use crate::known_fields::{known_fields, with_known};
 use crate::readable::{plain, split_place};
 
-/// The maximum depth of a value in a request.
-const DEPTH_MAX: usize = 8;
-
-/// The maximum number of fields in a request. More fields would take long to read again.
-const FIELDS_MAX: usize = 256;
-
-/// The maximum number of items of a list to read again.
-const ITEMS_MAX: usize = 1 << 16;
-
-/// Longer strings are shortened in required fields, unless the field may be wrong.
-const STRING_MAX: usize = 64;
-
-/// Reads a JSON text in the place of a value, and returns the fault.
-type Probe<'a> = &'a dyn Fn(&str) -> Option<String>;
-
 /// Finds the unreadable field in a body with this error. Returns `None` if the body itself is
 /// wrong, because it is no JSON, is no object, or lacks a field.
+///
+/// This reads the body a second time. Bodies without a fault are read without noting places.
 pub fn wrong_field<T: DeserializeOwned>(body: &[u8], error: &Error) -> Option<Failure> {
-    let body = str::from_utf8(body).ok()?;
-    let fault = fault_of(error);
-    let mut place = ValuePlace::default();
-    let probe = |json: &str| serde_json::from_str::<T>(json).err().map(|e| fault_of(&e));
-    locate(body, &fault, &probe, &mut place);
-    let ValuePlace { path, name, .. } = place;
-    let (path, name) = match name {
-        Some(name) => (path, name),
-        // The body has too many fields.
-        None => {
-            let (name, _) = fault.strip_prefix("unknown field `")?.split_once('`')?;
-            (name.to_owned(), name.to_owned())
-        }
+    // The parser also reports values of a wrong type or depth as faults of the syntax.
+    if error.classify() != Category::Data {
+        serde_json::from_str::<IgnoredAny>(str::from_utf8(body).ok()?).ok()?;
+    }
+    let mut reader = serde_json::Deserializer::from_slice(body);
+    let fault = serde_path_to_error::deserialize::<_, T>(&mut reader).err()?;
+    let message = fault.inner().to_string();
+    let (field, what) = split_field(split_place(&message).0);
+    let mut place = ValuePlace::of(fault.path());
+    if let Some(field) = field {
+        place.enter(field);
+        place.name = field.split('[').next().map(str::to_owned);
+    }
+    // A request with flattened options lists no known fields, and the path lacks the unknown one.
+    let unknown = what.strip_prefix("unknown field `").and_then(|name| name.strip_suffix('`'));
+    if let Some(unknown) = unknown.filter(|name| !name.contains("`, expected ")) {
+        place.enter(unknown);
+    }
+    let ValuePlace { path, name } = place;
+    let said = match what {
+        "expected value" => "expected a name".to_owned(),
+        what => with_known(plain(what), || known_fields::<T>(&path)),
     };
-    let said = match fault.strip_prefix("unknown variant ") {
-        // The name of a field decides the meaning of its object.
-        Some(rest) if rest.starts_with(&format!("`{name}`")) => format!("unknown field {rest}"),
-        _ if fault == "expected value" => "expected an object with one field".to_owned(),
-        _ => plain(&fault),
-    };
-    let said = with_known(said, || known_fields::<T>(&path));
-    Some(Failure::argument(name, format!("`{path}`: {said}")))
-}
-
-/// Returns the message of an error without the place.
-fn fault_of(error: &Error) -> String {
-    split_place(&error.to_string()).0.to_owned()
+    Some(Failure::argument(name?, format!("`{path}`: {said}")))
 }
 
 /// The place of a value in a body.
@@ -67,181 +47,34 @@ struct ValuePlace {
     path: String,
     /// The name of the innermost field.
     name: Option<String>,
-    depth: usize,
 }
 
-/// Descends into a value as long as a value inside has the fault by itself.
-fn locate(json: &str, fault: &str, probe: Probe<'_>, place: &mut ValuePlace) {
-    place.depth += 1;
-    if place.depth > DEPTH_MAX {
-        return;
-    }
-    match json.trim_start().as_bytes().first() {
-        Some(b'{') => {
-            let Some(Wrong { name, others, value }) = wrong_in_object(json, fault, probe) else {
-                return;
-            };
-            let dot = if place.path.is_empty() { "" } else { "." };
-            place.path += &format!("{dot}{name}");
-            let inner = |json: &str| probe(&object(&others, &name, json));
-            place.name = Some(name.clone());
-            locate(value, fault, &inner, place);
-        }
-        Some(b'[') => {
-            let Some((at, value)) = wrong_in_list(json, fault, probe) else { return };
-            place.path += &format!("[{at}]");
-            locate(value, fault, &|json| probe(&format!("[{json}]")), place);
-        }
-        _ => {}
-    }
-}
-
-/// A field with the fault.
-struct Wrong<'a> {
-    name: String,
-    /// The other required fields of the object.
-    others: Vec<(String, String)>,
-    value: &'a str,
-}
-
-fn object(others: &[(String, String)], name: &str, value: &str) -> String {
-    let others = others.iter().filter(|(other, _)| other != name);
-    let all = others.map(|(name, value)| (name.as_str(), value.as_str())).chain([(name, value)]);
-    let all: Vec<String> =
-        all.map(|(name, value)| format!("{}:{value}", Value::from(name))).collect();
-    format!("{{{}}}", all.join(","))
-}
-
-/// Finds the field with the fault in an object.
-fn wrong_in_object<'a>(json: &'a str, fault: &str, probe: Probe<'_>) -> Option<Wrong<'a>> {
-    let mut error = probe("{}");
-    if error.as_deref() == Some(fault) {
-        return None;
-    }
-    let fields = fields(json)?;
-    let mut others: Vec<(String, String)> = Vec::new();
-    // Collect the required fields, as short as possible.
-    while let Some(missing) = error.as_deref().and_then(missing_field) {
-        let Some((name, value)) = fields.iter().find(|(name, _)| name == missing) else { break };
-        if others.iter().any(|(other, _)| other == name) {
-            break;
-        }
-        let mut known = short(value, 0);
-        error = probe(&object(&others, name, &known));
-        if error.as_deref().is_some_and(|error| missing_field(error).is_none()) {
-            error = probe(&object(&others, name, value));
-            if error.as_deref() == Some(fault) {
-                return Some(Wrong { name: name.clone(), others, value });
+impl ValuePlace {
+    fn of(path: &Path) -> ValuePlace {
+        let mut place = ValuePlace::default();
+        for segment in path.iter() {
+            match segment {
+                Segment::Map { key } => place.enter(key),
+                Segment::Seq { index } => place.path += &format!("[{index}]"),
+                Segment::Enum { .. } | Segment::Unknown => {}
             }
-            known = (*value).to_owned();
         }
-        others.push((name.clone(), known));
-    }
-    if error.as_deref() == Some(fault) {
-        return None;
-    }
-    let is_wrong = |(name, value): &&(String, &str)| {
-        probe(&object(&others, name, value)).as_deref() == Some(fault)
-    };
-    let (name, value) = fields.iter().find(is_wrong)?;
-    others.retain(|(other, _)| other != name);
-    Some(Wrong { name: name.clone(), others, value })
-}
-
-/// Returns the missing field, if the fault is about a missing field.
-fn missing_field(fault: &str) -> Option<&str> {
-    fault.strip_prefix("missing field `")?.strip_suffix('`')
-}
-
-/// Returns a short value of the same kind.
-fn short(json: &str, depth: usize) -> String {
-    match json.as_bytes().first() {
-        Some(b'[') => "[]".to_owned(),
-        Some(b'"') if json.len() > STRING_MAX => "\"\"".to_owned(),
-        Some(b'{') if depth < DEPTH_MAX => match fields(json) {
-            Some(fields) => {
-                let field = |(name, value): &(String, &str)| {
-                    format!("{}:{}", Value::from(name.as_str()), short(value, depth + 1))
-                };
-                format!("{{{}}}", fields.iter().map(field).collect::<Vec<_>>().join(","))
-            }
-            None => json.to_owned(),
-        },
-        _ => json.to_owned(),
-    }
-}
-
-/// Returns the fields of an object as written, or `None` if it is no JSON or has too many fields.
-fn fields(json: &str) -> Option<Vec<(String, &str)>> {
-    struct BodyFields;
-
-    impl<'de> Visitor<'de> for BodyFields {
-        type Value = Vec<(String, &'de str)>;
-
-        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str("an object")
-        }
-
-        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-            let mut fields = Vec::new();
-            while let Some((name, value)) = map.next_entry::<String, &RawValue>()? {
-                if fields.len() == FIELDS_MAX {
-                    return Err(A::Error::custom("too many fields"));
-                }
-                fields.push((name, value.get()));
-            }
-            Ok(fields)
-        }
+        place
     }
 
-    let mut deserializer = serde_json::Deserializer::from_str(json);
-    let fields = deserializer.deserialize_map(BodyFields).ok()?;
-    deserializer.end().ok()?;
-    Some(fields)
-}
-
-/// Finds the item with the fault in a list.
-fn wrong_in_list<'a>(json: &'a str, fault: &str, probe: Probe<'_>) -> Option<(usize, &'a str)> {
-    struct Items<'p, 'de> {
-        is_wrong: &'p dyn Fn(&str) -> bool,
-        found: &'p mut Option<(usize, &'de str)>,
+    /// Goes to a field of the value.
+    fn enter(&mut self, field: &str) {
+        let dot = if self.path.is_empty() { "" } else { "." };
+        self.path += &format!("{dot}{field}");
+        self.name = Some(field.to_owned());
     }
-
-    impl<'de> Visitor<'de> for Items<'_, 'de> {
-        type Value = ();
-
-        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str("a list")
-        }
-
-        fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<(), A::Error> {
-            for at in 0..ITEMS_MAX {
-                let Some(item) = items.next_element::<&RawValue>()? else { break };
-                if (self.is_wrong)(item.get()) {
-                    *self.found = Some((at, item.get()));
-                    break;
-                }
-            }
-            Ok(())
-        }
-    }
-
-    if probe("[]").as_deref() == Some(fault) {
-        return None;
-    }
-    let is_wrong = |item: &str| probe(&format!("[{item}]")).as_deref() == Some(fault);
-    let mut found = None;
-    let items = Items { is_wrong: &is_wrong, found: &mut found };
-    // The parser complains about the items after the found item.
-    let _ = serde_json::Deserializer::from_str(json).deserialize_seq(items);
-    found
 }
 
 #[cfg(test)]
 mod tests {
     use cento_api::http::{
-        CompareRequest, PairsReportRequest, PairsRequest, PassagesRequest, RemoveRequest,
-        ReportRequest,
+        CompareRequest, MergeRequest, PairsReportRequest, PairsRequest, PassagesRequest,
+        RemoveRequest, ReportRequest,
     };
 
     use super::*;
@@ -309,6 +142,17 @@ mod tests {
         check::<PairsReportRequest>(&report, "min_passage", "`pairs.min_passage`: expected a");
         let report = r#"{"search":{"text":"a","limit":-1},"name":"a"}"#;
         check::<ReportRequest>(report, "limit", "`search.limit`: expected a whole number");
+        check::<CompareRequest>(&a(r#"{"text":null}"#), "text", "`a.text`: expected a string");
+        let search = r#"{"search":{"text":"a","without":["quotations","refs"]}}"#;
+        let said = "`search.without[1]`: unknown value `refs`";
+        check::<ReportRequest>(search, "without", said);
+        let search = r#"{"search":{"text":"a","goal":5}}"#;
+        check::<ReportRequest>(search, "goal", "`search.goal`: expected a name, not the number 5");
+        check::<MergeRequest>(
+            r#"{"shards":["a"],"on_conflict":5}"#,
+            "on_conflict",
+            "`on_conflict`: expected a name",
+        );
         let report = r#"{"search":{"text":"a","foo":[[1]]}}"#;
         check::<ReportRequest>(report, "foo", "`search.foo`: unknown field `foo`");
     }
@@ -320,6 +164,8 @@ mod tests {
             r#"{"a":{"text":"a"},"foo":1}"#,
             r#"{"a":{"text":"a"},"a":{"text":"b"}}"#,
             r#"{"foo":"#,
+            r#"{"a":}"#,
+            r#"{"a":{"text":"a"},"b":{"text":"a"}} x"#,
             "5",
             "{}",
         ] {
@@ -330,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn a_body_that_is_deep_or_wide_is_read_again_in_part() {
+    fn the_field_of_a_body_that_is_deep_or_wide_is_named() {
         let deep = format!(r#"{{"ids":[],"x":{}1{}}}"#, "[".repeat(5000), "]".repeat(5000));
         check::<RemoveRequest>(&deep, "x", "`x`: unknown field `x`");
         let many: String = (0..1000).map(|at| format!(r#","f{at}":1"#)).collect();

@@ -21,7 +21,7 @@ use super::conflict::{self, Elsewhere};
 use super::moved::{self, Moving};
 use super::retrain;
 use super::withdrawals;
-use crate::error::{Corruption, Error, Result};
+use crate::error::{Error, Result};
 use crate::index::AddedIndexes;
 use crate::index::Index;
 use crate::index::OnConflict;
@@ -105,8 +105,7 @@ impl Index {
         if options.remove {
             removed = moved::finish(path, &mut shards)?;
         }
-        let open = |shard: &Path| Index::open(shard).map_err(|error| in_shard(shard, error));
-        let shards = shards.into_iter().map(open).collect::<Result<Vec<_>>>()?;
+        let shards = shards.into_iter().map(Index::open).collect::<Result<Vec<_>>>()?;
         let without_merges = WriterOptions::default().merge(false);
         let (writer, mut merged) = match shards.first() {
             Some(first) if !Index::exists(path) => {
@@ -403,8 +402,7 @@ fn lock_all<'a>(
         if options.remove {
             retrain::check_all_own(shard.path())?;
         }
-        let found = open_shard(shard, &known, merged);
-        let (snapshot, new) = found.map_err(|e| in_shard(shard.path(), e))?;
+        let (snapshot, new) = open_shard(shard, &known, merged)?;
         // Adopt a segment once, even if one shard is a copy of another.
         for reader in snapshot.iter().flat_map(|snapshot| snapshot.tantivy().segment_readers()) {
             known.entry(reader.segment_id().uuid_string()).or_insert(reader.num_deleted_docs());
@@ -437,17 +435,6 @@ fn open_shard(
         |reader: &tantivy::SegmentReader| !known.contains_key(&reader.segment_id().uuid_string());
     let new = (0..readers.len()).filter(|&at| is_new(&readers[at])).collect();
     Ok((Some(snapshot), new))
-}
-
-/// Prefixes the file of an error with the path of its shard.
-fn in_shard(shard: &Path, error: Error) -> Error {
-    match error {
-        Error::Corrupt(Corruption { file, section, offset, what }) => {
-            let file = shard.join(file).display().to_string();
-            Corruption::new(file, section, offset, what).into()
-        }
-        other => other,
-    }
 }
 
 /// Assigns an id to each new segment, and records the names of its files before they exist.
@@ -516,9 +503,8 @@ fn take_all(
                     continue;
                 };
                 merged.bytes += component.len;
-                let is_linked = take(index, shard.index, file, component, &copied, options.remove);
-                merged.linked +=
-                    usize::from(is_linked.map_err(|e| in_shard(shard.index.path(), e))?);
+                let is_linked = take(index, shard.index, file, component, &copied, options.remove)?;
+                merged.linked += usize::from(is_linked);
             }
             if !deleted.is_empty() {
                 write_alive(index, reader, deleted, &meta)?;

@@ -4,7 +4,7 @@
 //! by meaning, stored texts with their digests, and ids with each other.
 
 use std::collections::{BTreeSet, HashSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use tantivy::TantivyError;
 use tantivy::directory::FileSlice;
@@ -95,7 +95,7 @@ impl Index {
     /// # Errors
     /// As [`check`](Index::check).
     pub fn check_with(&self, progress: &dyn Fn(CheckProgress)) -> Result<CheckReport> {
-        let mut report = CheckFindings::default();
+        let mut report = CheckFindings { path: self.path().to_owned(), ..Default::default() };
         let (components, snapshot) = {
             // Under one lock, so that the check sees a single commit, whose files stay meanwhile.
             let hold = self.directory().hold_list();
@@ -146,7 +146,7 @@ impl Index {
             Err(_) if !report.problems.is_empty() => {}
             Err(error) => return Err(error),
         }
-        let CheckFindings { names, damaged, problems } = report;
+        let CheckFindings { names, damaged, problems, .. } = report;
         let unlisted = self.unlisted_files()?;
         Ok(CheckReport { segments: names.len(), damaged: damaged.len(), problems, unlisted })
     }
@@ -192,6 +192,8 @@ type OpenComponent = (String, Component, std::result::Result<FileSlice, OpenRead
 
 #[derive(Default)]
 struct CheckFindings {
+    /// The directory of the index.
+    path: PathBuf,
     /// The names of the segments.
     names: BTreeSet<String>,
     /// The names of the damaged segments.
@@ -200,7 +202,11 @@ struct CheckFindings {
 }
 
 impl CheckFindings {
-    fn add(&mut self, problem: Corruption) {
+    fn add(&mut self, mut problem: Corruption) {
+        // The report is about one directory, so the name in it is enough.
+        if let Ok(name) = Path::new(&problem.file).strip_prefix(&self.path) {
+            problem.file = name.display().to_string();
+        }
         let segment = segment_of(&problem.file).filter(|name| self.names.contains(*name));
         self.damaged.extend(segment.map(str::to_owned));
         if self.problems.len() < PROBLEMS_MAX && !self.problems.contains(&problem) {

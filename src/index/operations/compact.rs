@@ -22,7 +22,7 @@ impl Index {
         let verify = |path: PathBuf| self.directory().verify_store(&path).err();
         let error = stores.find_map(verify)?;
         let corruption = error.get_ref().and_then(|cause| cause.downcast_ref::<Corruption>())?;
-        Some(corruption.clone().into())
+        Some(corruption.clone().in_directory(self.path()).into())
     }
 
     /// Merges the segments into at most `segments`, drops the deleted documents, and removes files

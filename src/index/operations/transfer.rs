@@ -251,7 +251,8 @@ impl OpenCommit {
         let file = &self.files[name];
         if range.end > file.len() as u64 {
             let what = format!("it has only {} bytes", file.len());
-            return Err(Corruption::new(name, "component", range.start, what).into());
+            let damage = Corruption::new(name, "component", range.start, what);
+            return Err(damage.in_directory(&self.path).into());
         }
         let bytes = file.read_bytes_slice(range.start as usize..range.end as usize);
         Ok(bytes.map_err(|e| store_error("read", &self.path, e.into()))?.to_vec())
@@ -327,7 +328,8 @@ impl Receiver {
         if let Some(table) = list.table()
             && !self.path.join(table).is_file()
         {
-            return Err(Corruption::new(table, "frequency table", 0, "it is missing").into());
+            let damage = Corruption::new(table, "frequency table", 0, "it is missing");
+            return Err(damage.in_directory(&self.path).into());
         }
         let failed = |e: io::Error| store_error("write to", &self.path, e.into());
         // The names of the files must be durable before the list refers to them.
@@ -359,7 +361,7 @@ impl Receiver {
         let Some(name) = name else { return Ok(Withdrawals::default()) };
         let path = self.path.join(name);
         let bytes = std::fs::read(&path).map_err(|e| Error::io("read", &path, e))?;
-        Withdrawals::parse(name, bytes)
+        Withdrawals::parse(&path.display().to_string(), bytes)
     }
 
     fn check_length(&self, file: ListedFile<'_>) -> Result<()> {
@@ -369,6 +371,6 @@ impl Receiver {
             Ok(found) => format!("it has {} bytes, but {} are listed", found.len(), file.bytes),
             Err(error) => error.to_string(),
         };
-        Err(Corruption::new(file.name, "component", 0, what).into())
+        Err(Corruption::new(file.name, "component", 0, what).in_directory(&self.path).into())
     }
 }

@@ -172,7 +172,8 @@ pub fn query_words(error: &QueryParserError) -> String {
     }
 }
 
-/// Converts a failure of tantivy. If an error of cento caused the failure, returns that error.
+/// Converts a failure of tantivy in the directory `path`. If an error of cento caused the failure,
+/// returns that error, with the directory before the name of a damaged file.
 pub fn store_error(action: &'static str, path: &Path, error: TantivyError) -> Error {
     if let TantivyError::LockFailure(LockError::LockBusy, _) = error {
         return Error::Locked { path: path.to_owned() };
@@ -189,10 +190,12 @@ pub fn store_error(action: &'static str, path: &Path, error: TantivyError) -> Er
     }
     let cause = io_cause(&error).and_then(|io| io.get_ref());
     if let Some(corruption) = cause.and_then(|cause| cause.downcast_ref::<Corruption>()) {
-        return Error::Corrupt(corruption.clone());
+        return Error::Corrupt(corruption.clone().in_directory(path));
     }
     match cause.and_then(|cause| cause.downcast_ref::<Error>()) {
-        Some(Error::Corrupt(corruption)) => return Error::Corrupt(corruption.clone()),
+        Some(Error::Corrupt(corruption)) => {
+            return Error::Corrupt(corruption.clone().in_directory(path));
+        }
         Some(Error::Index { path, reason, what }) => {
             return Error::index(path, *reason, what.clone());
         }

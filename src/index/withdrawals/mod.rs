@@ -112,7 +112,7 @@ impl Index {
         let Some(name) = self.directory().withdrawals() else { return Ok(Withdrawals::default()) };
         let failed = |e: io::Error| self.error("read the withdrawals of", e.into());
         let bytes = self.directory().read_checked(&name).map_err(failed)?;
-        Withdrawals::from_file(&name, &bytes)
+        Withdrawals::from_file(&self.path().join(name).display().to_string(), &bytes)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Comparisons of two documents over HTTP.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::SignatureBody;
 use crate::{CompareOptions, Comparison, PartText, Passage};
@@ -15,19 +15,46 @@ pub struct CompareRequest {
     /// The second document.
     pub b: TextOrId,
     /// The options.
-    #[serde(flatten)]
+    #[serde(flatten, deserialize_with = "crate::json::flattened")]
     pub options: CompareOptions,
 }
 
 /// A text, or a stored document.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "lowercase", try_from = "TextOrIdFields")]
 pub enum TextOrId {
     /// This text.
     Text(String),
     /// The stored document with this id.
     Id(String),
+}
+
+/// The fields of a [`TextOrId`]. Reading the struct tells unknown fields from wrong values, which
+/// reading the enum does not.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TextOrIdFields {
+    #[serde(default, deserialize_with = "not_null")]
+    text: Option<String>,
+    #[serde(default, deserialize_with = "not_null")]
+    id: Option<String>,
+}
+
+fn not_null<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    String::deserialize(deserializer).map(Some)
+}
+
+impl TryFrom<TextOrIdFields> for TextOrId {
+    type Error = &'static str;
+
+    fn try_from(fields: TextOrIdFields) -> Result<TextOrId, &'static str> {
+        match (fields.text, fields.id) {
+            (Some(text), None) => Ok(TextOrId::Text(text)),
+            (None, Some(id)) => Ok(TextOrId::Id(id)),
+            _ => Err("expected an object with one field, `text` or `id`"),
+        }
+    }
 }
 
 /// The result of comparing two documents.

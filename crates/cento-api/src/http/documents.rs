@@ -249,7 +249,6 @@ pub struct PatchRequest {
     /// A merge patch (RFC 7396) of the meta object: a member with the value null is removed,
     /// objects are merged member by member, and every other value replaces the one before.
     #[serde(deserialize_with = "meta")]
-    #[cfg_attr(feature = "openapi", schema(value_type = Map<String, Value>))]
     pub meta: Map<String, Value>,
 }
 

@@ -17,7 +17,7 @@ pub struct FamiliesRequest {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub auto_boilerplate: Option<BoilerplateShare>,
     /// The options.
-    #[serde(flatten)]
+    #[serde(flatten, deserialize_with = "crate::json::flattened")]
     pub options: FamilyOptions,
 }
 
@@ -34,7 +34,7 @@ pub struct LineageRequest {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub auto_boilerplate: Option<BoilerplateShare>,
     /// The options.
-    #[serde(flatten)]
+    #[serde(flatten, deserialize_with = "crate::json::flattened")]
     pub options: LineageOptions,
 }
 
@@ -66,7 +66,6 @@ pub struct FamiliesSummary {
     pub undated: u64,
     /// The first of them that has a value that is no date.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub no_date: Option<ValueWithoutDate>,
     /// Pass this cursor as `since` to get the families of documents that you add later.
     pub cursor: u64,
@@ -88,7 +87,6 @@ pub struct LineageSummary {
     pub undated: u64,
     /// The first of them that has a value that is no date.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub no_date: Option<ValueWithoutDate>,
 }
 

@@ -61,7 +61,6 @@ pub struct NotRead {
     pub unread_files: Vec<FileReason>,
     /// The number of further files and records that were not read: each list names at most 1,000.
     #[serde(default, skip_serializing_if = "is_zero")]
-    #[cfg_attr(feature = "openapi", schema(required = false))]
     pub not_read_more: u64,
 }
 
@@ -96,7 +95,6 @@ pub struct FileText {
     pub id: String,
     /// The name of the list that it is a record of, if it is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub list: Option<String>,
     /// The text.
     pub text: String,

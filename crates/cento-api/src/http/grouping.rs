@@ -45,7 +45,6 @@ pub struct FilesOfDocument {
     pub parts: Vec<FileOfDocument>,
     /// The fields of the pattern.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
-    #[cfg_attr(feature = "openapi", schema(value_type = Option<Map<String, Value>>))]
     pub meta: Map<String, Value>,
 }
 

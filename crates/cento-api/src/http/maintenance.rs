@@ -70,7 +70,6 @@ pub struct CompactResponse {
     pub done: bool,
     /// The work done.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub compaction: Option<Compaction>,
 }
 
@@ -120,7 +119,6 @@ pub struct Health {
     pub started: u64,
     /// The progress of following, if the service follows an index that is written elsewhere.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub following: Option<Following>,
 }
 

@@ -34,7 +34,7 @@ pub struct PairsRequest {
     pub auto_boilerplate: Option<BoilerplateShare>,
     /// The options.
     // The flattened options take all remaining fields, and reject unknown fields.
-    #[serde(flatten)]
+    #[serde(flatten, deserialize_with = "crate::json::flattened")]
     pub options: PairOptions,
 }
 
@@ -50,7 +50,6 @@ pub struct PairsResponse {
     pub more: bool,
     /// The defaults of the preset of the index that decided, if any did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub defaults: Option<PresetDefaults>,
     /// The passages that most documents have, the most frequent first, if you requested them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -81,10 +80,8 @@ pub struct DocumentBoilerplate {
     pub id: String,
     /// The index that it is in, if it is no document of the request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub index: Option<String>,
     /// Its parts that do not count, in bytes: ascending and disjoint.
-    #[cfg_attr(feature = "openapi", schema(value_type = Vec<Vec<u32>>))]
     pub ranges: Vec<(u32, u32)>,
 }
 

@@ -1,8 +1,12 @@
 //! Schemas of bodies, where the Rust types cannot express a rule.
 
+use utoipa::openapi::RefOr;
 use utoipa::openapi::schema::{
-    ArrayBuilder, KnownFormat, ObjectBuilder, OneOfBuilder, Schema, SchemaFormat, SchemaType, Type,
+    KnownFormat, ObjectBuilder, OneOfBuilder, Schema, SchemaFormat, Type,
 };
+use utoipa::{PartialSchema, ToSchema};
+
+use crate::MaxDf;
 
 /// Returns the schema of the id of an added document.
 pub fn document_id() -> Schema {
@@ -27,23 +31,15 @@ pub fn document_id() -> Schema {
         .into()
 }
 
-/// Returns the schema of the pairs of a signature. For tuples utoipa writes `items: false`, which
-/// client generators refuse.
-pub fn fingerprints() -> Schema {
-    let key = ObjectBuilder::new().schema_type(Type::String).pattern(Some("^[0-9]+$")).build();
-    let position = ObjectBuilder::new()
-        .schema_type(Type::Integer)
-        .format(Some(SchemaFormat::KnownFormat(KnownFormat::UInt32)))
-        .minimum(Some(0))
-        .build();
-    let pair = ArrayBuilder::new()
-        .prefix_items([Schema::Object(key), Schema::Object(position)])
-        .items(ObjectBuilder::new().schema_type(SchemaType::AnyValue))
-        .min_items(Some(2))
-        .max_items(Some(2));
-    ArrayBuilder::new()
-        .items(pair)
-        .description(Some("Keys and the positions of their tokens, which do not descend."))
-        .build()
-        .into()
+impl PartialSchema for MaxDf {
+    fn schema() -> RefOr<Schema> {
+        ObjectBuilder::new()
+            .schema_type(Type::String)
+            .description(Some("A number of documents, or a share of all documents."))
+            .pattern(Some(r"^(default|[0-9]{1,19}|0?\.[0-9]+|1\.0+)$"))
+            .examples(["0.01"])
+            .into()
+    }
 }
+
+impl ToSchema for MaxDf {}

@@ -28,6 +28,5 @@ pub struct SignatureBody {
     pub tokens: u32,
     /// Keys and the positions of their tokens, which do not descend.
     #[serde(deserialize_with = "whole::pairs")]
-    #[cfg_attr(feature = "openapi", schema(schema_with = super::schema::fingerprints))]
     pub fingerprints: Vec<(String, u32)>,
 }

@@ -33,10 +33,10 @@ pub struct WatchRequest {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub webhook: Option<Webhook>,
     /// The thresholds that a document must meet.
-    #[serde(flatten)]
+    #[serde(flatten, deserialize_with = "crate::json::flattened")]
     pub thresholds: Thresholds,
     /// The other conditions.
-    #[serde(flatten)]
+    #[serde(flatten, deserialize_with = "crate::json::flattened")]
     pub options: WatchOptions,
 }
 

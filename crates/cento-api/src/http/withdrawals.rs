@@ -15,7 +15,7 @@ pub struct WithdrawRequest {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub dry_run: bool,
     /// The options.
-    #[serde(flatten)]
+    #[serde(flatten, deserialize_with = "crate::json::flattened")]
     pub options: WithdrawOptions,
 }
 

@@ -108,8 +108,7 @@ fn firsts(dir: &Path) -> Result<Vec<u64>> {
 }
 
 fn damaged(path: &Path, at: u64, what: &str) -> Error {
-    let name = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into());
-    Corruption::new(name, "events", at, what).into()
+    Corruption::new(path.display().to_string(), "events", at, what).into()
 }
 
 /// Reads a file up to its last whole batch. Returns the length of this part and its last marker, if

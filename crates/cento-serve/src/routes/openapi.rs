@@ -1,18 +1,23 @@
 //! Adds to the OpenAPI document what utoipa cannot derive.
 //!
 //! utoipa derives the document from the routes and their types. This module adds the rules between
-//! fields that serde and the service check, and writes integers in the form that client generators
-//! understand.
+//! fields that serde and the service check. `each_schema` changes all schemas by the same rules.
 
 use serde_json::{Map, Value, json};
 use utoipa::OpenApi;
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
 
+mod each_schema;
+
+use each_schema::{
+    each_object, extend, forbid_null, measures, of_requests, say_integers, say_maps, say_measures,
+    say_pairs, say_shares,
+};
+
 use super::{
     compare, documents, families, grouping, maintenance, pairs, report, search, shards, status,
     texts, watches, withdrawals,
 };
-use cento::compare::measure::families;
 use cento_api::http::{ErrorBody, FamiliesSummary, LineageSummary};
 use cento_api::{Descent, Family};
 
@@ -108,6 +113,7 @@ pub fn document() -> Value {
     if let Value::Object(schemas) = schemas {
         schemas.retain(|name, _| !PARTS.contains(&name.as_str()));
     }
+    each_object(schemas, &mut say_shares);
     extend(&mut schemas["CompareRequest"]["properties"]["measures"], measures());
     extend(&mut schemas["PassagesRequest"], one_subject_or_parts());
     extend(&mut schemas["SearchRequest"], one_subject_or_parts());
@@ -120,9 +126,16 @@ pub fn document() -> Value {
             text["pattern"] = json!(TEXT_THAT_IS_NOT_EMPTY);
         }
     }
-    each_object(&mut document, &mut say_measures);
-    each_object(&mut document, &mut say_integers);
-    each_object(&mut document, &mut say_maps);
+    let fingerprint = &mut schemas["Signature"]["properties"]["fingerprints"]["items"];
+    fingerprint["prefixItems"][0]["pattern"] = json!("^[0-9]+$");
+    for change in [say_measures, say_pairs, say_integers, say_maps] {
+        each_object(&mut document, &mut { change });
+    }
+    let only_asked = of_requests(&document);
+    let schemas = document["components"]["schemas"].as_object_mut().into_iter().flatten();
+    for (_, schema) in schemas.filter(|(name, _)| !only_asked.contains(*name)) {
+        each_object(schema, &mut forbid_null);
+    }
     document
 }
 
@@ -143,13 +156,6 @@ const TEXT_THAT_IS_NOT_EMPTY: &str = concat!(
     r"^[^\x00]*[^\x00\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]",
     r"[^\x00]*$"
 );
-
-fn extend(schema: &mut Value, rules: Value) {
-    let (Some(schema), Value::Object(rules)) = (schema.as_object_mut(), rules) else {
-        unreachable!("the schema of a body is an object, and so are rules");
-    };
-    schema.extend(rules);
-}
 
 /// Returns a schema with the field present and not null.
 fn given(field: &str) -> Value {
@@ -270,96 +276,6 @@ impl MergedObject {
     }
 }
 
-/// Gives a field for a measure the pattern of all measures, with examples.
-fn say_measures(schema: &mut Map<String, Value>) {
-    if schema.get("format") == Some(&json!("cento-measure")) {
-        schema.remove("format");
-        schema.insert("pattern".into(), json!(format!("^({})$", measure_pattern())));
-        schema.insert("examples".into(), json!(["levenshtein", "containment(k=5)"]));
-    }
-}
-
-/// Returns a regular expression of all measures, written without spaces. It includes measures that
-/// this build lacks, so that the document is identical for every build.
-fn measure_pattern() -> String {
-    let mut all: Vec<String> = families()
-        .iter()
-        .map(|family| match family.parameters {
-            [] => family.name.to_owned(),
-            [one] => format!(r"{}(\({}=({})\))?", family.name, one.name, up_to(one.max)),
-            _ => unreachable!("no measure has two parameters"),
-        })
-        .collect();
-    all.sort_unstable();
-    all.join("|")
-}
-
-/// Returns a regular expression of the numbers from 1 to `max`.
-fn up_to(max: u32) -> String {
-    let digits = max.to_string();
-    // First shorter numbers, then numbers with the same first digits and a smaller digit after
-    // them, then `max`.
-    let mut ways: Vec<String> =
-        (1..digits.len()).map(|n| format!("[1-9][0-9]{{{}}}", n - 1)).collect();
-    for (i, digit) in digits.bytes().enumerate() {
-        let least = if i == 0 { b'1' } else { b'0' };
-        if digit > least {
-            let (same, rest) = (&digits[..i], digits.len() - i - 1);
-            let (least, most) = (char::from(least), char::from(digit - 1));
-            ways.push(format!("{same}[{least}-{most}][0-9]{{{rest}}}"));
-        }
-    }
-    ways.push(digits);
-    ways.join("|").replace("[0-9]{0}", "").replace("{1}", "")
-}
-
-/// Returns the schema of a list of measures; `all` means every measure.
-fn measures() -> Value {
-    let pattern = format!("^(all|{})$", measure_pattern());
-    json!({"type": "array", "items": {"type": "string", "pattern": pattern}})
-}
-
-/// Calls `change` for every object in the document.
-fn each_object(value: &mut Value, change: &mut impl FnMut(&mut Map<String, Value>)) {
-    match value {
-        Value::Object(object) => {
-            change(object);
-            object.values_mut().for_each(|value| each_object(value, change));
-        }
-        Value::Array(array) => array.iter_mut().for_each(|value| each_object(value, change)),
-        _ => {}
-    }
-}
-
-/// Writes `true` for a schema of any value. For `{}` generators make a pointer to a value, or
-/// nothing.
-fn say_maps(schema: &mut Map<String, Value>) {
-    if schema.get("additionalProperties") == Some(&json!({})) {
-        schema.insert("additionalProperties".into(), json!(true));
-    }
-}
-
-/// Writes an unsigned integer as `int64` with the largest accepted value. Generators take unsigned
-/// formats for signed integers of 32 bits.
-fn say_integers(schema: &mut Map<String, Value>) {
-    let is_integer = |of: &Value| {
-        of == "integer" || of.as_array().is_some_and(|of| of.contains(&json!("integer")))
-    };
-    if !schema.get("type").is_some_and(is_integer) {
-        return;
-    }
-    let maximum = match schema.get("format").and_then(Value::as_str) {
-        Some("u-int8" | "uint8") => u64::from(u8::MAX),
-        Some("u-int16" | "uint16") => u64::from(u16::MAX),
-        Some("u-int32" | "uint32") => u64::from(u32::MAX),
-        // utoipa gives `usize` no format.
-        Some("u-int64" | "uint64") | None => u64::MAX,
-        Some(_) => return,
-    };
-    schema.insert("format".into(), json!("int64"));
-    schema.entry("maximum").or_insert(json!(maximum));
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -390,24 +306,6 @@ mod tests {
         for (path, object) in found {
             assert!(holds(&object), "{path}: {object:?}");
         }
-    }
-
-    #[test]
-    fn the_pattern_of_measures_has_all_names_and_bounds() {
-        let pattern = measure_pattern();
-        for family in families() {
-            assert!(pattern.split('|').any(|way| way.starts_with(family.name)), "{}", family.name);
-            // The pattern has 1 as the lower bound.
-            assert!(family.parameters.iter().all(|one| one.min == 1 && one.names.is_empty()));
-        }
-        assert!(
-            pattern.contains(r"containment(\(k=([1-9]|[1-5][0-9]|6[0-3]|64)\))?|"),
-            "{pattern}"
-        );
-        assert!(
-            pattern.contains(r"overlap(\(n=([1-9]|[1-9][0-9]|[1-9][0-9]{2}|1000)\))?|"),
-            "{pattern}"
-        );
     }
 
     /// Returns the document as written to `openapi.json`.
@@ -512,10 +410,8 @@ mod tests {
     #[test]
     fn an_integer_has_a_width_that_generators_know() {
         check_objects(|object| {
-            let is_integer = object.get("type").is_some_and(|of| {
-                of == "integer" || of.as_array().is_some_and(|of| of.contains(&json!("integer")))
-            });
-            !is_integer || (object["format"] == "int64" && object["maximum"].is_u64())
+            !each_schema::is_of(object, "integer")
+                || (object["format"] == "int64" && object["maximum"].is_u64())
         });
     }
 

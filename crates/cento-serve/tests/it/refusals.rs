@@ -64,7 +64,10 @@ fn required(api: &Value, schema: &Value) -> Value {
         return required(api, any.last().unwrap());
     }
     match schema["type"].as_str() {
-        Some("string") => schema.get("example").cloned().unwrap_or(json!("a")),
+        Some("string") => {
+            let example = schema.get("example").or(schema["examples"].get(0));
+            example.cloned().unwrap_or(json!("a"))
+        }
         Some("array") => json!([required(api, &schema["items"])]),
         Some("integer" | "number") => json!(1),
         _ => {

@@ -55,11 +55,14 @@ impl Schemas {
     /// Describes the type of a field, with the object's place in the pages.
     fn kind(&self, field: &Value, place: &dyn Fn(&str) -> String) -> String {
         if let Some(name) = referred(field) {
-            let values = self.get(name)["enum"].as_array();
+            let named = self.get(name);
+            let values = named["enum"].as_array();
             let value = |value: &Value| format!("`{}`", value.as_str().unwrap());
             return match values {
                 Some(values) => values.iter().map(value).collect::<Vec<_>>().join(", "),
-                None if self.fields(self.get(name)).is_empty() => "see the meaning".into(),
+                None if self.fields(named).is_empty() => {
+                    named["type"].as_str().unwrap_or("see the meaning").into()
+                }
                 None => format!("[{name}]({})", place(name)),
             };
         }
