@@ -281,7 +281,7 @@ fn a_pull_that_fails_anywhere_leaves_the_old_index_and_is_repeated() {
     }
 }
 
-fn copy(from: &std::path::Path, to: &std::path::Path) {
+fn copy(from: &Path, to: &Path) {
     std::fs::create_dir(to).unwrap();
     for name in names(from) {
         match from.join(&name).is_dir() {

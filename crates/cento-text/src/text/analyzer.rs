@@ -365,7 +365,7 @@ mod tests {
         let expected = [
             ("words", 0x1343_6fe0_0f01_70a3),
             ("prefixes", 0x0a2b_85f4_6302_c0c1),
-            ("avtor", 0xc1a9_5f85_24c9_35e7),
+            ("avtor", 0x81af_4854_54dd_1c8e),
             ("avtor(language=none)", 0x0803_f11a_c04b_99ae),
             ("avtor(language=ru)", 0x43bd_59e4_ef49_7bdd),
             ("code(language=c)", 0x116f_6acc_76c8_5f8f),

@@ -38,7 +38,11 @@ pub(super) const FAMILY: Family = Family {
              scheme `pairs`, in a text of at most 100 words",
         ),
         Parameter::switch("filter", 1, "1 leaves out numbers, codes and single letters"),
-        Parameter::switch("stem", 1, "1 takes stems of words"),
+        Parameter::switch(
+            "stem",
+            1,
+            "1 takes stems of words; if `auto` finds another language, their first six letters",
+        ),
     ],
     summary: "stems of words, without markup, homoglyphs, stop words and codes",
     source: "Sharapova and Sharapova 2018, section 3.3: AVTOR.NET",
