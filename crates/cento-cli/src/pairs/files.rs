@@ -152,6 +152,9 @@ impl Pairs {
                 .for_each(|NotCompared { name, reason }| tell!("cento: {name} {reason}"));
         }
         let MostSimilar { pairs: best, .. } = &found;
+        if self.format.is_human() && found.total == 0 {
+            note!("{}", output::of_documents(0, "pair", found.compared));
+        }
         if let (Some(path), Some(network)) = (&self.graph, network) {
             let edges: Vec<_> = best
                 .iter()

@@ -130,7 +130,7 @@ impl Pairs {
         let searched = against.as_ref().unwrap_or(&searcher);
         self.join.tell_stopped(searched, self.options.max_df, stop)?;
         if self.format.is_human() {
-            note!("{} of {}", counted(pairs, "pair"), counted(a.documents(), "document"));
+            note!("{}", output::of_documents(pairs, "pair", a.documents()));
         }
         Ok(if pairs > 0 { VerbOutcome::Found } else { VerbOutcome::Nothing })
     }
@@ -223,7 +223,7 @@ impl Pairs {
         self.tell_without_field(summary);
         self.join.tell_stopped(against.unwrap_or(searcher), self.options.max_df, stop)?;
         if self.format.is_human() {
-            note!("{} of {}", counted(total, "pair"), counted(a.documents(), "document"));
+            note!("{}", output::of_documents(total, "pair", a.documents()));
         }
         if let Some(said) = end.said("pairs", "--limit") {
             note!("{said}");

@@ -288,3 +288,23 @@ fn a_limit_of_zero_says_that_there_is_more() {
     let run = dir.run(&["pairs", "a.txt", "b.txt", "--limit", "0"]);
     assert!(run.err.contains("0 of 1 pairs shown; --limit 1 shows all"), "{}", run.err);
 }
+
+#[test]
+fn a_search_without_results_says_what_was_compared() {
+    // `pairs` of files printed nothing at all.
+    let dir = Dir::new();
+    dir.write("class/a.txt", words(1, 80));
+    dir.write("class/b.txt", words(500, 80));
+    for (verb, said) in [
+        ("pairs", "0 pairs of 2 documents\n"),
+        ("families", "0 families of 2 documents\n"),
+        ("cluster", "0 clusters of 0 of 2 documents\n"),
+    ] {
+        let run = dir.run(&[verb, "class"]);
+        assert_eq!((run.status, &*run.out, &*run.err), (1, "", said), "{verb}");
+        assert_eq!(dir.run(&[verb, "class", "-q"]).err, "", "{verb}");
+    }
+    dir.write("class/c.txt", format!("{} {}", words(1, 80), words(500, 80)));
+    let run = dir.run(&["families", "class", "--limit", "1"]);
+    assert_eq!(run.err, "1 of 2 families shown; --limit 2 shows all\n");
+}
