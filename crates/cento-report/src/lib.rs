@@ -46,7 +46,9 @@ pub use network::Network;
 #[doc(hidden)]
 pub use number::{count, counted, decimals, percent, shown_of, similarity};
 pub use omission::{NotCompared, warnings};
-pub use pairs::{DescribedPairs, Member, PairEntry, PairsReport, SYMMETRIC_MEASURE, named};
+pub use pairs::{
+    DescribedPairs, Member, PairEntry, PairsReport, compared_units, named, symmetric_measure,
+};
 #[cfg(feature = "parquet")]
 pub use parquet_rows::ParquetRows;
 pub use parted_text::PartedText;

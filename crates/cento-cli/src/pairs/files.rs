@@ -232,10 +232,11 @@ impl Pairs {
         sources: Vec<Sources>,
     ) -> cento::Result<()> {
         let all = found.pairs.len();
+        let config = searcher.snapshot().config();
         let pairs = found.pairs.into_iter().map(|found| (found.pair, found.symmetric));
         let joined = DescribedPairs {
             compared: found.compared,
-            measure: cento_report::SYMMETRIC_MEASURE.into(),
+            measure: cento_report::symmetric_measure(&config.scheme, &config.analyzer),
             histogram: Some(found.histogram),
             total: found.total,
             limit_option: "--limit",

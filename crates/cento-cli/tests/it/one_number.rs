@@ -74,8 +74,10 @@ fn a_pair_has_one_number() {
         let compared = dir.run(&["compare", a, b]).out;
         let [of_a, of_b, both] = ["containment_of_a", "containment_of_b", "resemblance"]
             .map(|measure| shown(&pair[measure]));
-        let sentence =
-            format!("{of_a} of {a} is in {b}, {of_b} of {b} is in {a}; resemblance {both},");
+        let sentence = format!(
+            "{of_a} of {a} is in {b}, {of_b} of {b} is in {a}, by runs of 5 words; resemblance \
+             {both},"
+        );
         assert!(compared.starts_with(&sentence), "{sentence}\n{compared}");
         let compared = dir.json(&["compare", a, b]);
         for measure in ["containment_of_a", "containment_of_b", "resemblance"] {
@@ -158,4 +160,21 @@ fn a_hit_and_the_reused_share_of_a_text_have_one_number() {
     let asked = json!({"text": text, "goal": "trace"}).to_string();
     let of_service: Value = serde_json::from_str(&service.post("/v1/search", &asked).body).unwrap();
     assert_eq!(of_service["trace"]["reused"], trace["reused"]);
+}
+
+#[test]
+fn a_definition_of_similarity_says_how_long_the_runs_are() {
+    // It was "twice the text in common", beside a smaller number than the share of words in common.
+    let dir = samples();
+    for (scheme, units) in [("kgram(k=3)", "runs of 3 words"), ("winnow", "runs of 5 words")] {
+        dir.run(&[
+            "pairs", "class", "--scheme", scheme, "--report", "r.json", "--report", "r.html",
+        ]);
+        let report: Value = serde_json::from_str(&read(&dir, "r.json")).unwrap();
+        let said = format!("twice the {units} that both have");
+        assert!(report["measure"].as_str().unwrap().starts_with(&said), "{}", report["measure"]);
+        assert!(read(&dir, "r.html").contains(&said));
+        let compared = dir.run(&["compare", "class/anna.txt", "class/ben.txt", "--scheme", scheme]);
+        assert!(compared.out.contains(&format!(", by {units}; resemblance")), "{}", compared.out);
+    }
 }
