@@ -222,8 +222,9 @@ impl Search {
         let mut unread = UnreadBoilerplate::default();
         let (engine, place) = self.engine(&mut unread)?;
         let (mut found, mut answered, mut unanswered) = (false, 0, UnansweredQueries::default());
-        let memory = self.memory();
-        let (mut collected, mut analyzer) = (CollectedAnswers::within(memory / REPORT_SHARE), None);
+        let (memory, limit) = (self.memory(), self.options.limit);
+        let (mut collected, mut analyzer) =
+            (CollectedAnswers::within(memory / REPORT_SHARE, limit), None);
         let (mut warnings, mut defaults) = (Vec::new(), None);
         let columns = match self.options.goal {
             Goal::Trace => trace::COLUMNS,
@@ -475,7 +476,8 @@ fn print_human(
         "{name}: {}, {}{stopped}; {} in {} us",
         output::counted(query.tokens.into(), "token"),
         output::counted(query.fingerprints.into(), "fingerprint"),
-        output::counted(answer.hits.len() as u64, "hit"),
+        // The line under a list that is cut has the same number.
+        output::counted(answer.total.unwrap_or(answer.hits.len() as u64), "hit"),
         answer.took_us,
     )?;
     if let Some(defaults) = answer.defaults {

@@ -16,7 +16,7 @@ use crate::reuse::{Counting, MeasuredDocument, Place, ReuseSource};
 impl MeasuredDocument {
     /// Takes the answer to a search for `text`, with passages. `text_of` reads the text of a source
     /// by its id, and returns `None` for a text that is not stored. `analyzer` is the analyzer of
-    /// the index.
+    /// the index, and `limit` the maximum number of hits that the search was given.
     ///
     /// # Errors
     /// When a text cannot be read or analyzed.
@@ -26,6 +26,7 @@ impl MeasuredDocument {
         answer: &Answer,
         mut text_of: impl FnMut(&str) -> Result<Option<PartedText>>,
         analyzer: &Analyzer,
+        limit: Option<usize>,
     ) -> Result<MeasuredDocument> {
         let mut passages = answer.hits.iter().flat_map(|hit| hit.passages.iter().flatten());
         // Without stored texts, passages are ranges of tokens.
@@ -49,7 +50,10 @@ impl MeasuredDocument {
             marked.extend(cited(&text, &parts).into_iter().map(|range| (range.start, range.end)));
         }
         let counting = Counting { boilerplate, tokens, common, cited: marked };
-        let &Answer { more, complete, .. } = answer;
+        let complete = answer.complete;
+        // A search without a limit drops hits after the last one with a passage. Once all were
+        // examined, and so counted, none of these is a source.
+        let more = answer.more && (limit.is_some() || answer.total.is_none());
         Ok(MeasuredDocument { name, text, sources, counting, more, complete })
     }
 }

@@ -28,6 +28,10 @@ pub struct ReuseReport {
     pub warnings: Vec<NotCompared>,
 }
 
+/// What a report says of a document whose sources may be more than it shows.
+pub(crate) const MORE_SOURCES: &str =
+    "the list of sources was cut: a higher limit of the search may show more";
+
 /// A document before its shares are computed.
 #[derive(Debug, Clone)]
 pub struct MeasuredDocument {
@@ -213,8 +217,8 @@ pub struct DocumentReport {
     pub without_passages: u64,
     /// The number of characters or tokens that do not count, by reason.
     pub excluded: ExcludedUnits,
-    /// Whether further documents share fingerprints and may be sources. The search dropped them
-    /// because of its limit, or because too many documents before had no passage.
+    /// Whether the search dropped documents that may be sources, because of its limit, or because
+    /// too many documents before had no passage.
     pub more: bool,
     /// Whether the search ran to its end. If not, sources may be missing.
     pub complete: bool,

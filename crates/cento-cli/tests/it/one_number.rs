@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use crate::common::run::Dir;
 use crate::common::service::Service;
+use crate::common::words;
 
 /// Returns a directory with the samples of the book, and the index `idx`.
 fn samples() -> Dir {
@@ -177,4 +178,45 @@ fn a_definition_of_similarity_says_how_long_the_runs_are() {
         let compared = dir.run(&["compare", "class/anna.txt", "class/ben.txt", "--scheme", scheme]);
         assert!(compared.out.contains(&format!(", by {units}; resemblance")), "{}", compared.out);
     }
+}
+
+#[test]
+fn a_report_of_a_search_says_that_its_list_was_cut() {
+    // Only tables of pairs had the note.
+    let dir = samples();
+    let args = ["search", "idx", "essay.txt", "--report", "r.csv", "--report", "r.html"];
+    let said = "the list of sources was cut: a higher limit of the search may show more";
+    dir.run(&[&args[..], &["--limit", "1"]].concat());
+    let notes = columns(&read(&dir, "r.csv"), &["document", "note"]);
+    let last = notes.last().unwrap();
+    assert!(last[0] == "essay.txt" && last[1] == said, "{notes:?}");
+    assert!(read(&dir, "r.html").contains(said));
+    dir.run(&args);
+    assert!(!read(&dir, "r.csv").contains(said) && !read(&dir, "r.html").contains(said));
+}
+
+#[test]
+fn documents_without_a_passage_are_no_sources_that_were_left_out() {
+    // The report said "Further documents share text with this one" of documents that share one run
+    // of words, and the terminal gave two numbers of hits.
+    let dir = Dir::new();
+    let line =
+        |id: usize, text: String| format!("{}\n", json!({"id": format!("d{id}"), "text": text}));
+    let mut lines = line(0, words(1, 60));
+    lines
+        .extend((1..13).map(|n| line(n, format!("{} {}", words(1, 5), words(100 * n as u64, 60)))));
+    dir.write("in.jsonl", lines);
+    dir.json(&["add", "idx", "in.jsonl", "--scheme", "kgram(k=5)"]);
+    dir.write("q.txt", words(1, 60));
+    let args = ["search", "idx", "q.txt", "--passages"];
+    let reports = ["--report", "r.json", "--report", "r.html"];
+    let run = dir.run(&[&args[..], &reports].concat());
+    assert!(run.out.contains("; 13 hits in"), "{}", run.out);
+    assert!(run.out.ends_with("10 of 13 hits shown; --limit 13 shows all\n"), "{}", run.out);
+    let report: Value = serde_json::from_str(&read(&dir, "r.json")).unwrap();
+    assert_eq!(report["documents"][0]["more"], false);
+    assert!(!read(&dir, "r.html").contains("the list of sources was cut"));
+    dir.run(&[&args[..], &reports, &["--limit", "2"]].concat());
+    let report: Value = serde_json::from_str(&read(&dir, "r.json")).unwrap();
+    assert_eq!(report["documents"][0]["more"], true);
 }
