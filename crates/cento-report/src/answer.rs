@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use cento::compare::shares::Share;
 use cento::search::{Answer, Hit, Searcher, Subject};
 use cento::text::cited::cited;
 use cento::{Analyzer, CitedPart, Passage, Result, Stop, Tokens, Unit};
@@ -11,7 +12,7 @@ use cento_collections::pairs::PairReport;
 use crate::group::Group;
 use crate::pairs::{DescribedPairs, named};
 use crate::parted_text::PartedText;
-use crate::reuse::{Counting, MeasuredDocument, Place, ReuseSource};
+use crate::reuse::{Counting, DocumentReport, MeasuredDocument, Place, ReuseSource};
 
 impl MeasuredDocument {
     /// Takes the answer to a search for `text`, with passages. `text_of` reads the text of a source
@@ -56,6 +57,32 @@ impl MeasuredDocument {
         let more = answer.more && (limit.is_some() || answer.total.is_none());
         Ok(MeasuredDocument { name, text, sources, counting, more, complete })
     }
+}
+
+/// Returns the share of `text` that each hit of the answer to a search for it has in passages, as
+/// [`Source::share_in_text`](crate::Source::share_in_text), in the order of the hits.
+///
+/// # Errors
+/// When a passage is not in the text.
+pub fn shares_in_text(
+    text: PartedText,
+    answer: &Answer,
+    analyzer: &Analyzer,
+    without: &[CitedPart],
+) -> Result<Vec<Share>> {
+    let mut searched =
+        MeasuredDocument::new(String::new(), text, answer, |_| Ok(None), analyzer, None)?;
+    // Hits of several indexes may have one id.
+    for (at, source) in searched.sources.iter_mut().enumerate() {
+        source.id = at.to_string();
+    }
+    let found = DocumentReport::new(searched, without)?;
+    let mut shares = vec![Share { part: 0, of: found.size }; answer.hits.len()];
+    for source in found.sources {
+        let at: usize = source.id.parse().expect("the id is a number");
+        shares[at] = source.share_in_text;
+    }
+    Ok(shares)
 }
 
 impl DescribedPairs {

@@ -33,7 +33,7 @@ mod table;
 pub mod terminal;
 mod tuning;
 
-pub use answer::ReportMemory;
+pub use answer::{ReportMemory, shares_in_text};
 pub use cento::compare::shares::{Ranges, Share};
 pub use decontamination::{DecontaminationReport, QuestionEntry};
 pub use difference::is_of_a_script_without_spaces;

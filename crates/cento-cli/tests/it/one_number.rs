@@ -220,3 +220,21 @@ fn documents_without_a_passage_are_no_sources_that_were_left_out() {
     let report: Value = serde_json::from_str(&read(&dir, "r.json")).unwrap();
     assert_eq!(report["documents"][0]["more"], true);
 }
+
+#[test]
+fn a_table_of_hits_has_the_shares_of_the_report_and_the_largest_comes_first() {
+    // The report listed the source first that added most, and the table had only shares of runs.
+    let dir = samples();
+    let args = ["search", "idx", "essay.txt", "--passages", "--format", "csv"];
+    let run = dir.run(&[&args[..], &["--report", "r.csv", "--report", "r.json"]].concat());
+    let hits = columns(&run.out, &["id", "share_in_text"]);
+    let sources = columns(&read(&dir, "r.csv"), &["source", "share_in_text"]);
+    assert!(sources.len() > 2, "{sources:?}");
+    for source in &sources {
+        assert!(hits.contains(source), "{source:?} is not in {hits:?}");
+    }
+    let share = |row: &Vec<String>| row[1].parse::<f64>().unwrap();
+    assert!(sources.is_sorted_by(|one, next| share(one) >= share(next)), "{sources:?}");
+    let without = dir.run(&["search", "idx", "essay.txt", "--format", "csv"]);
+    assert!(columns(&without.out, &["share_in_text"]).iter().all(|row| row[0].is_empty()));
+}
