@@ -125,6 +125,11 @@ impl Search {
         let (mut collected, mut analyzer) =
             (CollectedAnswers::within(memory / REPORT_SHARE, limit), None);
         let (mut warnings, mut defaults) = (Vec::new(), None);
+        for id in &self.options.exclude_id {
+            if !engine.has(id)? {
+                note!("cento: --exclude-id {id}: there is no such document");
+            }
+        }
         let columns = match self.options.goal {
             Goal::Trace => trace::COLUMNS,
             Goal::Hits | Goal::Passage => COLUMNS,

@@ -6,7 +6,7 @@ use super::UserQuery;
 use cento::scheme::frequency::FrequencyTable;
 use cento::search::{Answer, ForeignSignature, Query, Searcher, Subject};
 use cento::text::kind::no_text_in;
-use cento::{Analyzer, Error, Part};
+use cento::{Analyzer, Error, Part, Reason};
 use cento_api::part::{exchanged_parts, parts_problem};
 use cento_client::Client;
 use cento_client::api::{DocumentResponse, SearchRequest};
@@ -86,6 +86,25 @@ impl SearchEngine {
                     None => Ok(Some(PartedText { text, parts })),
                 }
             }
+        }
+    }
+
+    /// Tells whether there is a document with this id.
+    pub fn has(&self, id: &str) -> cento::Result<bool> {
+        let found = match self {
+            SearchEngine::Index { searcher, .. } => {
+                let mut is_there = false;
+                searcher.snapshot().find_all(id, &mut |_| {
+                    is_there = true;
+                    Ok(false)
+                })?;
+                return Ok(is_there);
+            }
+            SearchEngine::Service { client, .. } => client.document(id),
+        };
+        match found {
+            Err(error) if error.reason() == Reason::UnknownId => Ok(false),
+            found => found.map(|_| true),
         }
     }
 

@@ -308,3 +308,15 @@ fn a_search_without_results_says_what_was_compared() {
     let run = dir.run(&["families", "class", "--limit", "1"]);
     assert_eq!(run.err, "1 of 2 families shown; --limit 2 shows all\n");
 }
+
+#[test]
+fn an_id_to_exclude_that_no_document_has_is_told() {
+    let dir = Dir::new();
+    dir.write("corpus.jsonl", corpus());
+    dir.json(&["add", "idx", "corpus.jsonl"]);
+    let id = corpus().lines().next().unwrap().split('"').nth(3).unwrap().to_owned();
+    let args = ["search", "idx", "--text", &words(1, 80), "--exclude-id", &id, "--exclude-id"];
+    let run = dir.run(&[&args[..], &["art01O"]].concat());
+    assert_eq!(run.err, "cento: --exclude-id art01O: there is no such document\n");
+    assert_eq!(dir.run(&[&args[..], &[&id]].concat()).err, "");
+}
