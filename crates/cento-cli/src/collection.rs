@@ -18,7 +18,7 @@ use super::messages::Messages;
 use super::output::{self, NotCompared, counted};
 use super::progress::{AddProgress, metered};
 use super::report_args;
-use super::terminal::tell;
+use super::terminal::{note, tell};
 use cento::index::{Config, Index};
 use cento::search::Searcher;
 use cento::text::code::{lacks_language, language_in};
@@ -362,7 +362,8 @@ struct NoArgs {}
 /// Reports the number of inputs that were not compared; returns whether there are any.
 pub fn tell_not_compared(list: &[NotCompared]) -> bool {
     if !list.is_empty() {
-        tell!("cento: {} not compared, or only in part", counted(list.len() as u64, "text"));
+        // Each of them has been named.
+        note!("cento: {} not compared, or only in part", counted(list.len() as u64, "text"));
     }
     !list.is_empty()
 }

@@ -320,3 +320,17 @@ fn an_id_to_exclude_that_no_document_has_is_told() {
     assert_eq!(run.err, "cento: --exclude-id art01O: there is no such document\n");
     assert_eq!(dir.run(&[&args[..], &[&id]].concat()).err, "");
 }
+
+#[test]
+fn a_quiet_command_counts_nothing_that_it_does_not_name() {
+    let dir = Dir::new();
+    for name in ["class/a.txt", "class/b.txt"] {
+        dir.write(name, words(1, 80));
+    }
+    dir.write("class/c.bin", "\0\u{1}\u{2}\0");
+    for verb in ["pairs", "families", "cluster"] {
+        let run = dir.run(&[verb, "class", "-q"]);
+        assert_eq!(run.status, 3, "{verb}: {}", run.err);
+        assert!(!run.err.contains("not compared, or only in part"), "{verb}: {}", run.err);
+    }
+}
