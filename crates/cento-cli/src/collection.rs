@@ -84,7 +84,16 @@ impl GivenIds {
             None => Ok(()),
             Some(id) => {
                 let (option, first) = (id.replace('_', "-"), paths[0].display());
-                let what = format!("--{option} is for {subject} of {only}, and {first} is {is}");
+                let is_config = ConfigArgs::augment_args(Command::new(""))
+                    .get_arguments()
+                    .any(|arg| arg.get_id() == id.as_str());
+                let cure = match kind {
+                    Kind::Indexes if is_config => "leave it out, because the index has its own",
+                    Kind::Indexes => "leave it out, or name the files in place of the index",
+                    Kind::Files => "leave it out, or add the files to an index (`cento add`)",
+                };
+                let what =
+                    format!("--{option} is for {subject} of {only}, and {first} is {is}; {cure}");
                 Err(Error::arguments(what))
             }
         }

@@ -334,3 +334,26 @@ fn a_quiet_command_counts_nothing_that_it_does_not_name() {
         assert!(!run.err.contains("not compared, or only in part"), "{verb}: {}", run.err);
     }
 }
+
+#[test]
+fn an_option_of_the_other_kind_of_inputs_comes_with_a_cure() {
+    let dir = Dir::new();
+    dir.write("corpus.jsonl", corpus());
+    dir.json(&["add", "idx", "corpus.jsonl"]);
+    dir.write("class/a.txt", words(1, 80));
+    dir.write("lastyear/a.txt", words(1, 80));
+    for verb in ["pairs", "families", "cluster", "lineage"] {
+        let run = dir.run(&[verb, "idx", "--for", "ocr"]);
+        let said = "idx is an index; leave it out, because the index has its own";
+        assert!(run.status == 2 && run.err.contains(said), "{verb}: {}", run.err);
+        let run = dir.run(&[verb, "idx", "--by", "directory"]);
+        assert!(run.err.contains("or name the files in place of the index"), "{}", run.err);
+    }
+    // The advice was "compare its files with `cento pairs lastyear`".
+    let run = dir.run(&["pairs", "class", "--against", "lastyear", "--add"]);
+    let said = "make one with `cento add x.idx lastyear` and name it with --against";
+    assert!(run.status == 2 && run.err.contains(said), "{}", run.err);
+    dir.json(&["add", "x.idx", "lastyear"]);
+    let run = dir.run(&["pairs", "class", "--against", "x.idx", "--add"]);
+    assert!(run.status < 2, "{}", run.err);
+}
