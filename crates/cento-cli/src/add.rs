@@ -18,6 +18,7 @@ use super::progress::{AddProgress, NotRead, metered, stop_flag, summary};
 use super::send::{SendOptions, send};
 use super::target::{Target, TargetArgs};
 use super::terminal::{note, tell};
+use super::unwritten::remove_if_empty;
 use super::wait::WaitArgs;
 use cento::Error;
 use cento::Stop;
@@ -323,6 +324,10 @@ impl Add {
         let filter = self.grouping.without_data(self.filter.filter()?);
         let source = SourceOptions { filter, takes_meta_changes: true, ..source };
         let source = SourceArgs::counting_fields(source);
+        let new_path = match &target {
+            Target::Index(path) if !Index::exists(path) => Some(path.clone()),
+            _ => None,
+        };
         let index = match target {
             Target::Index(path) => self.open_or_create(&path, &source)?,
             Target::Service(client) => {
@@ -351,7 +356,12 @@ impl Add {
             progress.tell(event);
         });
         let not_read = progress.finish();
-        self.tell(&added?, &not_read, &options.source)
+        let added = added.map_err(Into::into);
+        let outcome = added.and_then(|added| self.tell(&added, &not_read, &options.source));
+        if let (Some(path), Ok(VerbOutcome::Bad)) = (new_path, &outcome) {
+            remove_if_empty(index, &path);
+        }
+        outcome
     }
 
     /// Leaves out files that are not in the language of this analyzer, where documents have several

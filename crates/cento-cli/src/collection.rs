@@ -18,7 +18,7 @@ use super::messages::Messages;
 use super::output::{self, NotCompared, counted};
 use super::progress::{AddProgress, metered};
 use super::report_args;
-use super::terminal::tell;
+use super::terminal::{note, tell};
 use cento::index::{Config, Index};
 use cento::search::Searcher;
 use cento::text::code::{lacks_language, language_in};
@@ -84,7 +84,16 @@ impl GivenIds {
             None => Ok(()),
             Some(id) => {
                 let (option, first) = (id.replace('_', "-"), paths[0].display());
-                let what = format!("--{option} is for {subject} of {only}, and {first} is {is}");
+                let is_config = ConfigArgs::augment_args(Command::new(""))
+                    .get_arguments()
+                    .any(|arg| arg.get_id() == id.as_str());
+                let cure = match kind {
+                    Kind::Indexes if is_config => "leave it out, because the index has its own",
+                    Kind::Indexes => "leave it out, or name the files in place of the index",
+                    Kind::Files => "leave it out, or add the files to an index (`cento add`)",
+                };
+                let what =
+                    format!("--{option} is for {subject} of {only}, and {first} is {is}; {cure}");
                 Err(Error::arguments(what))
             }
         }
@@ -363,7 +372,8 @@ struct NoArgs {}
 /// Reports the number of inputs that were not compared; returns whether there are any.
 pub fn tell_not_compared(list: &[NotCompared]) -> bool {
     if !list.is_empty() {
-        tell!("cento: {} not compared, or only in part", counted(list.len() as u64, "text"));
+        // Each of them has been named.
+        note!("cento: {} not compared, or only in part", counted(list.len() as u64, "text"));
     }
     !list.is_empty()
 }

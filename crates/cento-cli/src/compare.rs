@@ -21,9 +21,12 @@ use super::whole::LengthArgs;
 use super::{Result, VerbOutcome};
 use cento::Stop;
 use cento::compare::COMPARED;
+use cento::scheme;
 use cento::{Analyzer, CompareOptions, Comparison, Config, Error, Measure, TextPair};
 use cento_client::api::{CompareRequest, TextOrId};
-use cento_report::{Counting, MeasuredDocument, NotCompared, Place, ReuseReport, ReuseSource};
+use cento_report::{
+    Counting, MeasuredDocument, NotCompared, Place, ReuseReport, ReuseSource, compared_units,
+};
 use cento_source::{InFile, SourceOptions, read_text_in_file};
 
 /// Show the passages that two files have in common, side by side.
@@ -109,7 +112,9 @@ impl Compare {
             let [a, b] = names;
             output::print_json(&CompareAnswer { a, b, comparison: &comparison })?;
         } else {
-            print_human(&names, [&a, &b], &comparison, self.analyzer()?.spec().name() == "code")?;
+            let (analyzer, units) = self.analyzer_and_units()?;
+            let is_code = analyzer.spec().name() == "code";
+            print_human(&names, [&a, &b], &comparison, &units, is_code)?;
             output::print_warnings(&mut io::stdout().lock(), &warnings)?;
         }
         if self.report.is_asked() {
@@ -130,7 +135,7 @@ impl Compare {
         missing: Vec<NotCompared>,
         warnings: Vec<NotCompared>,
     ) -> cento::Result<()> {
-        let (client, analyzer) = (self.service.client()?, self.analyzer()?);
+        let (client, analyzer) = (self.service.client()?, self.analyzer_and_units()?.0);
         let run = self.report.run("compare", &analyzer)?;
         let run = match client {
             Some(client) => run.with("service", client.url()),
@@ -173,10 +178,24 @@ impl Compare {
         config.config_of_files(&[&self.a, &self.b])
     }
 
-    fn analyzer(&self) -> cento::Result<Analyzer> {
+    /// Returns the analyzer, and what the shares of the texts count.
+    fn analyzer_and_units(&self) -> cento::Result<(Analyzer, String)> {
         match self.service.client()? {
-            Some(client) => client.stats()?.index.analyzer.parse(),
-            None => Ok(self.config()?.analyzer),
+            Some(client) => {
+                let index = client.stats()?.index;
+                let analyzer: Analyzer = index.analyzer.parse()?;
+                let units = match scheme::parse(&index.scheme) {
+                    Ok(scheme) => compared_units(&scheme, &analyzer),
+                    // Only the service has the table of this scheme.
+                    Err(_) => "runs of words".to_owned(),
+                };
+                Ok((analyzer, units))
+            }
+            None => {
+                let Config { scheme, analyzer, .. } = self.config()?;
+                let units = compared_units(&scheme, &analyzer);
+                Ok((analyzer, units))
+            }
         }
     }
 
@@ -229,6 +248,7 @@ fn print_human(
     names: &[String; 2],
     texts: [&str; 2],
     comparison: &Comparison,
+    units: &str,
     is_code: bool,
 ) -> io::Result<()> {
     let mut out = io::BufWriter::new(io::stdout().lock());
@@ -239,7 +259,8 @@ fn print_human(
     let category = comparison.category.map_or(String::new(), |category| format!(", {category:?}"));
     line!(
         out,
-        "{} of {} is in {}, {} of {} is in {}; resemblance {}, {} in common{category}; {}",
+        "{} of {} is in {}, {} of {} is in {}, by {units}; resemblance {}, {} in \
+         common{category}; {}",
         share(a),
         names[0],
         names[1],

@@ -11,7 +11,7 @@ use super::collection::{InputArgs, Inputs, Kind};
 use super::join::{JoinArgs, stopped};
 use super::memory;
 use super::network_out::NetworkOut;
-use super::output::{counted, named, percent, place};
+use super::output::{counted, named, of_documents, percent, place};
 use super::progress::{Progress, stop_flag};
 use super::report_args::ReportArgs;
 use super::rows_out::{CellType, RowsOut};
@@ -21,7 +21,7 @@ use cento_collections::families::{
     Carrier, Change, DirectionBy, Family, FamilyOptions, FamilySummary, families,
 };
 use cento_collections::pairs::document_count;
-use cento_report::{CarrierRow, FamiliesReport, Run, Strip};
+use cento_report::{CarrierRow, FamiliesReport, Run, Strip, shown_of};
 
 /// Find reused passages, and the documents that carry each passage.
 ///
@@ -73,8 +73,7 @@ impl FamilyList {
         let inputs = self.inputs.open(&self.paths, &self.join, "families", &stop)?;
         let searcher = &inputs.searcher;
         let mut out = self.output.rows(CarrierRow::COLUMNS, cell_type)?;
-        let is_narrow = self.options.document.is_some() || self.options.since.is_some();
-        let all = if is_narrow { 0 } else { document_count(searcher) };
+        let all = if self.is_narrow() { 0 } else { document_count(searcher) };
         let progress = Progress::new(all, "documents");
         let mut found = families(searcher, &self.options)
             .threads(self.join.threads())
@@ -102,7 +101,7 @@ impl FamilyList {
         if self.report.is_asked() {
             self.write_report(&inputs, reported, &summary)?;
         }
-        self.tell(&summary, number, inputs.kind);
+        self.tell(&summary, number, inputs.kind, searcher.snapshot().documents());
         self.join.tell_stopped(searcher, self.options.max_df, &stop)?;
         Ok(inputs.outcome(number > 0))
     }
@@ -142,8 +141,13 @@ impl FamilyList {
         self.report.write_families(&report)
     }
 
+    /// Tells whether only the families of some documents are wanted.
+    fn is_narrow(&self) -> bool {
+        self.options.document.is_some() || self.options.since.is_some()
+    }
+
     /// Reports what the families lack.
-    fn tell(&self, summary: &FamilySummary, shown: u64, kind: Kind) {
+    fn tell(&self, summary: &FamilySummary, shown: u64, kind: Kind, documents: u64) {
         let FamilySummary { families, cut_pairs, undated, no_date, cursor, .. } = summary;
         if *cut_pairs > 0 {
             let of = counted(*cut_pairs, "pair");
@@ -154,15 +158,14 @@ impl FamilyList {
         }
         tell_undated(self.options.date.as_deref(), *undated, no_date.as_ref());
         if self.output.format.is_human() {
-            let of = match *families > shown {
-                true => format!(" of {}; raise --limit", counted(*families, "family")),
-                false => String::new(),
-            };
-            let shown =
-                if shown == 1 { "1 family".to_owned() } else { format!("{shown} families") };
+            let cut = shown_of(shown, *families, "families", "--limit");
+            let said = cut.unwrap_or_else(|| match shown {
+                0 if !self.is_narrow() => of_documents(0, "family", documents),
+                shown => counted(shown, "family"),
+            });
             match kind {
-                Kind::Indexes => note!("{shown}{of}; later, new documents: --since {cursor}"),
-                Kind::Files => note!("{shown}{of}"),
+                Kind::Indexes => note!("{said}; later, new documents: --since {cursor}"),
+                Kind::Files => note!("{said}"),
             }
         }
     }

@@ -30,6 +30,11 @@ pub fn cut(shown: u64, total: Option<u64>, noun: &str, option: &str) -> String {
     })
 }
 
+/// Formats the line under a list: the number of results, and of the documents compared.
+pub fn of_documents(results: u64, noun: &str, documents: u64) -> String {
+    format!("{} of {}", counted(results, noun), counted(documents, "document"))
+}
+
 /// Formats a duration, with the throughput in bytes if the run was long enough to measure.
 pub fn taken(bytes: u64, seconds: f64) -> String {
     // Less than a second is mostly opening and committing the index.

@@ -1,5 +1,6 @@
 //! `cento search` finds documents that share text with the queries.
 
+mod engine;
 mod queries;
 mod trace;
 
@@ -26,16 +27,12 @@ use super::terminal::{Id, line, note, tell};
 use super::{Result, VerbOutcome};
 use cento::index::Index;
 use cento::scheme::frequency::FrequencyTable;
-use cento::search::{
-    Answer, ForeignSignature, Goal, Hit, Query, SearchOptions, Searcher, Subject, Thresholds,
-};
-use cento::text::kind::no_text_in;
-use cento::{Analyzer, Error, Part, Unit};
-use cento_api::part::{exchanged_parts, parts_problem};
-use cento_client::Client;
-use cento_client::api::{DocumentResponse, SearchRequest, SignatureBody};
-use cento_report::{IndexState, NotCompared, PartedText, ReuseReport, Run};
+use cento::search::{Answer, Goal, Hit, Query, SearchOptions, Searcher, Thresholds};
+use cento::{Analyzer, Error, Unit};
+use cento_client::api::SignatureBody;
+use cento_report::{NotCompared, PartedText, ReuseReport, Run, shares_in_text};
 use cento_source::InFile;
+use engine::SearchEngine;
 use queries::{End, UnansweredQueries};
 pub use trace::TraceText;
 
@@ -92,7 +89,8 @@ pub struct Search {
     #[command(flatten)]
     source: SourceArgs,
     /// Output format. Rows of csv and tsv are hits, or the spans of a trace. The id of the query
-    /// comes first, and the other columns are the JSON fields of a hit or span.
+    /// comes first, and the other columns are the JSON fields of a hit or span. With passages,
+    /// `share_in_text` is the share of the query in passages, as in a report.
     #[arg(long, value_enum, default_value = "human")]
     format: ListFormat,
 }
@@ -112,105 +110,6 @@ enum UserQuery {
     Signature(SignatureBody),
 }
 
-/// The engine that answers queries: a local index or a service.
-enum SearchEngine {
-    Index { searcher: Searcher, frequencies: Option<Arc<FrequencyTable>> },
-    Service { client: Client, boilerplate: Vec<String> },
-}
-
-impl SearchEngine {
-    /// Runs one query of the user, with the other options taken from `query`.
-    fn search(&self, asked: UserQuery, query: &Query) -> cento::Result<Answer> {
-        match self {
-            SearchEngine::Index { searcher, frequencies } => {
-                let config = searcher.snapshot().config();
-                let mut query = query.clone();
-                let subject = match asked {
-                    UserQuery::Text(text, _) if text.trim().is_empty() => {
-                        return Err(Error::input("the text", "it is empty; a query needs text"));
-                    }
-                    UserQuery::Text(text, _) => match no_text_in(&text) {
-                        Some(why) => return Err(Error::input("the text", why)),
-                        None => {
-                            query.parts = text.parts;
-                            Subject::Text(text.text)
-                        }
-                    },
-                    UserQuery::Id(id) => Subject::Id(id),
-                    UserQuery::Signature(signature) => {
-                        ForeignSignature::subject_of(signature, config)?
-                    }
-                };
-                query.subject = subject;
-                query.frequencies.clone_from(frequencies);
-                searcher.search(&query)
-            }
-            SearchEngine::Service { client, boilerplate } => {
-                let mut request = SearchRequest {
-                    boilerplate: boilerplate.clone(),
-                    thresholds: query.thresholds,
-                    options: query.options.clone(),
-                    ..SearchRequest::default()
-                };
-                match asked {
-                    UserQuery::Text(text, _) if text.parts.is_empty() => {
-                        request.text = Some(text.text);
-                    }
-                    UserQuery::Text(text, _) => {
-                        request.parts = Some(exchanged_parts(&text.parts, &text));
-                    }
-                    UserQuery::Id(id) => request.id = Some(id),
-                    UserQuery::Signature(signature) => request.signature = Some(signature),
-                }
-                client.search(&request)
-            }
-        }
-    }
-
-    /// Reads a stored text with its parts.
-    fn text_of(&self, id: &str) -> cento::Result<Option<PartedText>> {
-        match self {
-            SearchEngine::Index { searcher, .. } => {
-                let snapshot = searcher.snapshot();
-                let unknown = || Error::UnknownId { id: id.to_owned() };
-                let address = snapshot.find(id)?.ok_or_else(unknown)?;
-                Ok(PartedText::of(snapshot.document(address)?))
-            }
-            SearchEngine::Service { client, .. } => {
-                let DocumentResponse { text, parts, .. } = client.document(id)?;
-                let parts = parts.into_iter().map(|part| Part::new(part.name, part.start));
-                let parts: Vec<Part> = parts.collect();
-                let Some(text) = text else { return Ok(None) };
-                match parts_problem(&parts, &text) {
-                    Some(problem) => Err(Error::input(id, problem)),
-                    None => Ok(Some(PartedText { text, parts })),
-                }
-            }
-        }
-    }
-
-    fn analyzer(&self) -> cento::Result<Analyzer> {
-        match self {
-            SearchEngine::Index { searcher, .. } => {
-                Ok(searcher.snapshot().config().analyzer.clone())
-            }
-            SearchEngine::Service { client, .. } => client.stats()?.index.analyzer.parse(),
-        }
-    }
-
-    /// Returns the state of the index for the foot of a report.
-    fn state(&self, place: &str) -> cento::Result<IndexState> {
-        let (generation, documents) = match self {
-            SearchEngine::Index { searcher, .. } => {
-                let snapshot = searcher.snapshot();
-                (Some(snapshot.generation().to_string()), snapshot.documents())
-            }
-            SearchEngine::Service { client, .. } => (None, client.stats()?.index.documents),
-        };
-        Ok(IndexState { place: place.to_owned(), generation, documents })
-    }
-}
-
 impl Search {
     pub(super) fn run(mut self) -> Result {
         if self.report.is_asked() && self.signature.is_some() {
@@ -222,9 +121,15 @@ impl Search {
         let mut unread = UnreadBoilerplate::default();
         let (engine, place) = self.engine(&mut unread)?;
         let (mut found, mut answered, mut unanswered) = (false, 0, UnansweredQueries::default());
-        let memory = self.memory();
-        let (mut collected, mut analyzer) = (CollectedAnswers::within(memory / REPORT_SHARE), None);
+        let (memory, limit) = (self.memory(), self.options.limit);
+        let (mut collected, mut analyzer) =
+            (CollectedAnswers::within(memory / REPORT_SHARE, limit), None);
         let (mut warnings, mut defaults) = (Vec::new(), None);
+        for id in &self.options.exclude_id {
+            if !engine.has(id)? {
+                note!("cento: --exclude-id {id}: there is no such document");
+            }
+        }
         let columns = match self.options.goal {
             Goal::Trace => trace::COLUMNS,
             Goal::Hits | Goal::Passage => COLUMNS,
@@ -245,6 +150,13 @@ impl Search {
             let text = match (&asked, &out) {
                 (UserQuery::Text(text, _), ListOut::Human(_)) => Some(text.text.clone()),
                 _ => None,
+            };
+            // Text that the table measures the passages in.
+            let measured = match (&asked, &out) {
+                (_, ListOut::Human(_) | ListOut::Json(_)) => None,
+                (UserQuery::Text(text, _), ListOut::Rows(_)) => Some(text.clone()),
+                (UserQuery::Id(id), ListOut::Rows(_)) => engine.text_of(id)?,
+                (UserQuery::Signature(_), ListOut::Rows(_)) => None,
             };
             let mut answer = engine.search(asked, &query)?;
             answer.query.id = answer.query.id.or(id);
@@ -282,8 +194,18 @@ impl Search {
                                 .try_for_each(|span| rows.write(&trace::Row { query: id, span }))?;
                         }
                         None => {
-                            let mut hits = answer.hits.iter();
-                            hits.try_for_each(|hit| rows.write(&HitRow { query: id, hit }))?;
+                            let shares = match measured.filter(|_| has_passages(&answer)) {
+                                Some(text) => {
+                                    let without = &self.options.without;
+                                    let analyzer = engine.analyzer()?;
+                                    shares_in_text(text, &answer, &analyzer, without)?
+                                }
+                                None => Vec::new(),
+                            };
+                            for (at, hit) in answer.hits.iter().enumerate() {
+                                let share_in_text = shares.get(at).map(|share| share.ratio());
+                                rows.write(&HitRow { query: id, share_in_text, hit })?;
+                            }
                         }
                     }
                     tell_beside_rows(&name, &answer, &query, &warned);
@@ -431,6 +353,7 @@ const COLUMNS: &[&str] = &[
     "weighted.containment_of_b",
     "weighted.resemblance",
     "passage_tokens",
+    "share_in_text",
     "adds",
     "verified.measure",
     "verified.similarity",
@@ -443,8 +366,14 @@ const COLUMNS: &[&str] = &[
 #[derive(Serialize)]
 struct HitRow<'a> {
     query: Option<&'a str>,
+    /// As in the report of the search.
+    share_in_text: Option<f64>,
     #[serde(flatten)]
     hit: &'a Hit,
+}
+
+fn has_passages(answer: &Answer) -> bool {
+    answer.hits.iter().any(|hit| hit.passages.is_some())
 }
 
 /// Reports what rows of hits do not say of an answer.
@@ -475,7 +404,8 @@ fn print_human(
         "{name}: {}, {}{stopped}; {} in {} us",
         output::counted(query.tokens.into(), "token"),
         output::counted(query.fingerprints.into(), "fingerprint"),
-        output::counted(answer.hits.len() as u64, "hit"),
+        // The line under a list that is cut has the same number.
+        output::counted(answer.total.unwrap_or(answer.hits.len() as u64), "hit"),
         answer.took_us,
     )?;
     if let Some(defaults) = answer.defaults {

@@ -29,6 +29,8 @@ pub struct CollectedAnswers {
     bytes_max: usize,
     /// Bytes in use, out of `bytes_max`.
     bytes: usize,
+    /// The maximum number of hits that the user asked for.
+    limit: Option<usize>,
 }
 
 /// Texts of sources are held up to this many bytes, and read again otherwise.
@@ -45,8 +47,9 @@ const SOURCE_TIMES: usize = 2;
 const PASSAGE_BYTES: usize = 1024;
 
 impl CollectedAnswers {
-    /// Creates an empty collection, which may use this number of bytes.
-    pub fn within(bytes_max: usize) -> CollectedAnswers {
+    /// Creates an empty collection of answers to searches with this limit. It may use this number
+    /// of bytes.
+    pub fn within(bytes_max: usize, limit: Option<usize>) -> CollectedAnswers {
         CollectedAnswers {
             searched: Vec::new(),
             left_out: Vec::new(),
@@ -54,6 +57,7 @@ impl CollectedAnswers {
             held: 0,
             bytes_max,
             bytes: 0,
+            limit,
         }
     }
 
@@ -75,7 +79,7 @@ impl CollectedAnswers {
             self.note(name, "the report does not have it".into());
             return Ok(());
         }
-        let mut left_out = 0;
+        let (mut left_out, limit) = (0, self.limit);
         let mut passages = HashMap::new();
         for hit in &answer.hits {
             passages.insert(hit.id.as_str(), hit.passages.as_ref().map_or(0, Vec::len));
@@ -90,7 +94,7 @@ impl CollectedAnswers {
             left_out += 1;
             Ok(None)
         };
-        let mut searched = MeasuredDocument::new(name, text, answer, held, analyzer)?;
+        let mut searched = MeasuredDocument::new(name, text, answer, held, analyzer, limit)?;
         if left_out > 0 {
             let with_passages = searched.sources.iter().filter(|found| !found.passages.is_empty());
             let kept = with_passages.count() - left_out;

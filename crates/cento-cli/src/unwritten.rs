@@ -1,11 +1,15 @@
-//! Cleans up new files of a command that is refused before writing.
+//! Cleans up the new files and the new index of a command that is refused.
 
 use std::path::{Path, PathBuf};
 
 use super::outfile::{OutFile, is_stream};
+use cento::index::{Index, WriterOptions};
 
 /// The name of a new file. Dropping removes the file unless [`keep`](Self::keep) was called.
-pub struct UnwrittenFile(Option<PathBuf>);
+pub struct UnwrittenFile {
+    path: PathBuf,
+    is_kept: bool,
+}
 
 impl UnwrittenFile {
     /// Creates a file; a pipe or device was there before, and stays.
@@ -14,19 +18,38 @@ impl UnwrittenFile {
     /// As [`OutFile::create`].
     pub fn create(path: &Path) -> cento::Result<(OutFile, UnwrittenFile)> {
         let out = OutFile::create(path)?;
-        Ok((out, UnwrittenFile(Some(path.to_owned()).filter(|path| !is_stream(path)))))
+        Ok((out, UnwrittenFile { path: path.to_owned(), is_kept: is_stream(path) }))
     }
 
     pub fn keep(&mut self) {
-        self.0 = None;
+        self.is_kept = true;
+    }
+
+    /// Removes the file, even if it was to be kept.
+    pub fn discard(mut self) {
+        self.is_kept = is_stream(&self.path);
     }
 }
 
 impl Drop for UnwrittenFile {
     fn drop(&mut self) {
-        if let Some(path) = &self.0 {
+        if !self.is_kept {
             // The error that ends the command matters more than a file that cannot be removed.
-            let _ = std::fs::remove_file(path);
+            let _ = std::fs::remove_file(&self.path);
         }
+    }
+}
+
+/// Removes the index that a refused command created at `path`, so that a repetition with other
+/// options can create it. An index with documents stays, and so does an index that another process
+/// writes to.
+pub fn remove_if_empty(index: Index, path: &Path) {
+    let options = WriterOptions::default().memory_bytes(0usize).merge(false);
+    let Ok(mut lock) = index.writer(options) else { return };
+    let is_empty = lock.committed().is_ok_and(|snapshot| snapshot.documents() == 0);
+    drop(lock);
+    if is_empty {
+        // As above.
+        let _ = std::fs::remove_dir_all(path);
     }
 }

@@ -221,7 +221,10 @@ mod tests {
         check("longest", &[0, 1, 2], 0);
         for prefer in ["dat", "-dat"] {
             let error = preference(&metas, prefer).err().unwrap().to_string();
-            assert!(error.contains("no document has the field `dat` in its `meta`"), "{error}");
+            assert!(
+                error.contains("no document has the field `dat` (did you mean `date`?)"),
+                "{error}"
+            );
             assert!(error.ends_with("the fields there are `date`, `of.year`"), "{error}");
         }
         // `null` counts as a missing field.

@@ -13,6 +13,7 @@ use super::numbering::Numbering;
 use cento::index::{DocAddress, Snapshot};
 use cento::search::RepeatedPassages;
 use cento_api::error::{Error, Result};
+use cento_api::suggest::did_you_mean;
 use cento_text::field_date::field_of;
 use cento_text::runtime::Stop;
 
@@ -326,7 +327,8 @@ pub(super) fn unknown(argument: &'static str, field: &str, fields: &BTreeSet<Str
         0 => format!("the fields there are {}", shown.join(", ")),
         more => format!("the fields there are {} and {more} more", shown.join(", ")),
     };
-    Error::argument(argument, format!("no document has the field `{field}` in its `meta`; {there}"))
+    let meant = did_you_mean(field, fields.iter().map(String::as_str));
+    Error::argument(argument, format!("no document has the field `{field}`{meant}; {there}"))
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use cento::compare::shares::Share;
 use cento::search::{Answer, Hit, Searcher, Subject};
 use cento::text::cited::cited;
 use cento::{Analyzer, CitedPart, Passage, Result, Stop, Tokens, Unit};
@@ -11,12 +12,12 @@ use cento_collections::pairs::PairReport;
 use crate::group::Group;
 use crate::pairs::{DescribedPairs, named};
 use crate::parted_text::PartedText;
-use crate::reuse::{Counting, MeasuredDocument, Place, ReuseSource};
+use crate::reuse::{Counting, DocumentReport, MeasuredDocument, Place, ReuseSource};
 
 impl MeasuredDocument {
     /// Takes the answer to a search for `text`, with passages. `text_of` reads the text of a source
     /// by its id, and returns `None` for a text that is not stored. `analyzer` is the analyzer of
-    /// the index.
+    /// the index, and `limit` the maximum number of hits that the search was given.
     ///
     /// # Errors
     /// When a text cannot be read or analyzed.
@@ -26,6 +27,7 @@ impl MeasuredDocument {
         answer: &Answer,
         mut text_of: impl FnMut(&str) -> Result<Option<PartedText>>,
         analyzer: &Analyzer,
+        limit: Option<usize>,
     ) -> Result<MeasuredDocument> {
         let mut passages = answer.hits.iter().flat_map(|hit| hit.passages.iter().flatten());
         // Without stored texts, passages are ranges of tokens.
@@ -49,9 +51,38 @@ impl MeasuredDocument {
             marked.extend(cited(&text, &parts).into_iter().map(|range| (range.start, range.end)));
         }
         let counting = Counting { boilerplate, tokens, common, cited: marked };
-        let &Answer { more, complete, .. } = answer;
+        let complete = answer.complete;
+        // A search without a limit drops hits after the last one with a passage. Once all were
+        // examined, and so counted, none of these is a source.
+        let more = answer.more && (limit.is_some() || answer.total.is_none());
         Ok(MeasuredDocument { name, text, sources, counting, more, complete })
     }
+}
+
+/// Returns the share of `text` that each hit of the answer to a search for it has in passages, as
+/// [`Source::share_in_text`](crate::Source::share_in_text), in the order of the hits.
+///
+/// # Errors
+/// When a passage is not in the text.
+pub fn shares_in_text(
+    text: PartedText,
+    answer: &Answer,
+    analyzer: &Analyzer,
+    without: &[CitedPart],
+) -> Result<Vec<Share>> {
+    let mut searched =
+        MeasuredDocument::new(String::new(), text, answer, |_| Ok(None), analyzer, None)?;
+    // Hits of several indexes may have one id.
+    for (at, source) in searched.sources.iter_mut().enumerate() {
+        source.id = at.to_string();
+    }
+    let found = DocumentReport::new(searched, without)?;
+    let mut shares = vec![Share { part: 0, of: found.size }; answer.hits.len()];
+    for source in found.sources {
+        let at: usize = source.id.parse().expect("the id is a number");
+        shares[at] = source.share_in_text;
+    }
+    Ok(shares)
 }
 
 impl DescribedPairs {

@@ -32,7 +32,7 @@ mod table;
 pub mod terminal;
 mod tuning;
 
-pub use answer::ReportMemory;
+pub use answer::{ReportMemory, shares_in_text};
 pub use cento::compare::shares::{Ranges, Share};
 pub use decontamination::{DecontaminationReport, QuestionEntry};
 pub use difference::is_of_a_script_without_spaces;
@@ -45,7 +45,9 @@ pub use network::Network;
 #[doc(hidden)]
 pub use number::{count, counted, decimals, percent, shown_of, similarity};
 pub use omission::{NotCompared, warnings};
-pub use pairs::{DescribedPairs, Member, PairEntry, PairsReport, SYMMETRIC_MEASURE, named};
+pub use pairs::{
+    DescribedPairs, Member, PairEntry, PairsReport, compared_units, named, symmetric_measure,
+};
 #[cfg(feature = "parquet")]
 pub use parquet_rows::ParquetRows;
 pub use parted_text::PartedText;

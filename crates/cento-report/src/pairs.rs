@@ -3,7 +3,8 @@
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
-use cento::{Passage, Similarity, Unit};
+use cento::scheme::Scheme;
+use cento::{Analyzer, Passage, Similarity, Unit};
 use cento_api::Sources;
 use cento_api::part::part_at;
 use cento_api::whole::is_zero;
@@ -135,9 +136,29 @@ impl PairEntry {
     }
 }
 
-/// The definition of the similarities of `pairs`.
-pub const SYMMETRIC_MEASURE: &str =
-    "twice the text in common, as a share of the text of both together";
+/// Returns what the similarities of texts count: the runs of words that the scheme compares, or
+/// its fingerprints if these are no runs.
+#[must_use]
+pub fn compared_units(scheme: &Scheme, analyzer: &Analyzer) -> String {
+    let is_code = analyzer.spec().name() == "code";
+    let words = if is_code { "tokens" } else { "words" };
+    match scheme.compared_run_tokens(is_code) {
+        None => "fingerprints".to_owned(),
+        Some(1) => words.to_owned(),
+        Some(run) => format!("runs of {run} {words}"),
+    }
+}
+
+/// Returns the definition of the similarities of `pairs`.
+#[must_use]
+pub fn symmetric_measure(scheme: &Scheme, analyzer: &Analyzer) -> String {
+    let units = compared_units(scheme, analyzer);
+    let less = match units.starts_with("runs") {
+        true => "; one edited word changes all runs that have it, so passages share more",
+        false => "",
+    };
+    format!("twice the {units} that both have, as a share of the {units} of both together{less}")
+}
 
 /// Found pairs, and the known data of their documents.
 #[derive(Debug, Clone, Default)]

@@ -1,5 +1,6 @@
 //! The reuse in a document: shares, sources and places.
 
+use std::cmp::Reverse;
 use std::ops::Range;
 
 use cento::text::cited::cited;
@@ -11,7 +12,7 @@ use crate::link::link;
 use crate::omission::NotCompared;
 use crate::parted_text::PartedText;
 use crate::run::Run;
-use cento::compare::shares::{CountedText, Ranges, Share, cover};
+use cento::compare::shares::{CountedText, Ranges, Share};
 
 /// A report of documents that were searched for.
 #[derive(Debug, Clone, Serialize)]
@@ -27,6 +28,10 @@ pub struct ReuseReport {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<NotCompared>,
 }
+
+/// What a report says of a document whose sources may be more than it shows.
+pub(crate) const MORE_SOURCES: &str =
+    "the list of sources was cut: a higher limit of the search may show more";
 
 /// A document before its shares are computed.
 #[derive(Debug, Clone)]
@@ -206,15 +211,14 @@ pub struct DocumentReport {
     /// The share that no source has: 1 less the other shares, or 0 if nothing in the document
     /// counts.
     pub originality: Share,
-    /// The sources in cover order: the next source is always the source that adds most to the
-    /// sources before.
+    /// The sources, the source of the largest share of the document first.
     pub sources: Vec<Source>,
     /// Hits of the search that are not sources, because none of their passages counts.
     pub without_passages: u64,
     /// The number of characters or tokens that do not count, by reason.
     pub excluded: ExcludedUnits,
-    /// Whether further documents share fingerprints and may be sources. The search dropped them
-    /// because of its limit, or because too many documents before had no passage.
+    /// Whether the search dropped documents that may be sources, because of its limit, or because
+    /// too many documents before had no passage.
     pub more: bool,
     /// Whether the search ran to its end. If not, sources may be missing.
     pub complete: bool,
@@ -239,7 +243,7 @@ pub struct ExcludedUnits {
 #[derive(Debug, Clone, Serialize)]
 #[non_exhaustive]
 pub struct Source {
-    /// The place in cover order, from 1.
+    /// The place in the order of the shares, from 1.
     pub number: usize,
     /// The id in the index.
     pub id: String,
@@ -267,7 +271,7 @@ pub struct Source {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SourceStretch {
     pub range: Range<u32>,
-    /// The sources, by their places in cover order, each with its first passage at the stretch.
+    /// The sources, by their places, each with its first passage at the stretch.
     pub sources: Vec<(u32, u32)>,
     pub is_excluded: bool,
     /// Whether the reason for the exclusion is boilerplate.
@@ -339,7 +343,7 @@ impl DocumentReport {
             .filter(|(_, ranges)| !ranges.is_empty())
             .unzip();
         let without_passages = (found_count - sources.len()) as u64;
-        let sources = in_cover_order(sources, ranges, of);
+        let sources = largest_first(sources, ranges, of);
         let reused = sources.iter().map(|source| source.share_in_report.part).sum();
         let (cut, boilerplate) = (cut.with(&apart), boilerplate.with(&common));
         let stretches = stretches(&text, &sources, &cut, &boilerplate);
@@ -362,14 +366,19 @@ impl DocumentReport {
     }
 }
 
-/// Puts the sources of a document, with their ranges, in cover order.
-fn in_cover_order(sources: Vec<ReuseSource>, ranges: Vec<Ranges>, of: u64) -> Vec<Source> {
-    let order = cover(&ranges);
-    let mut sources: Vec<_> = sources.into_iter().zip(ranges).map(Some).collect();
-    let ordered = (1..).zip(order).filter_map(|(number, (at, adds))| {
-        let (found, counted) = sources[at].take()?;
+/// Puts the sources of a document, with their ranges, in the order of their shares. Among equal
+/// sources the first in `sources` comes first.
+fn largest_first(sources: Vec<ReuseSource>, ranges: Vec<Ranges>, of: u64) -> Vec<Source> {
+    let mut sources: Vec<_> = sources.into_iter().zip(ranges).collect();
+    sources.sort_by_key(|(_, counted)| Reverse(counted.len()));
+    let mut covered = Ranges::default();
+    let ordered = (1..).zip(sources).map(|(number, (found, counted))| {
+        let adds = counted.len_without(&covered);
+        if adds > 0 {
+            covered = covered.with(&counted);
+        }
         let share = |part: u32| Share { part: part.into(), of };
-        Some(Source {
+        Source {
             number,
             link: link(&found.id).map(str::to_owned),
             id: found.id,
@@ -380,7 +389,7 @@ fn in_cover_order(sources: Vec<ReuseSource>, ranges: Vec<Ranges>, of: u64) -> Ve
             complete: found.complete,
             text: found.text,
             counted,
-        })
+        }
     });
     ordered.collect()
 }

@@ -10,7 +10,7 @@ use crate::decontamination::DecontaminationReport;
 use crate::number::shown_of;
 use crate::omission::NotCompared;
 use crate::pairs::PairsReport;
-use crate::reuse::{CountUnit, Place, ReuseReport};
+use crate::reuse::{CountUnit, MORE_SOURCES, Place, ReuseReport};
 use crate::tuning::TuningReport;
 use cento::compare::shares::Share;
 
@@ -139,9 +139,10 @@ impl TuningReport {
 }
 
 impl ReuseReport {
-    /// Writes the numbers as csv: a line per source, or one for a document without sources, then a
-    /// line per input that was not searched for, with the reason as its note. An id that a
-    /// spreadsheet would take for a formula begins with `'`.
+    /// Writes the numbers as csv: a line per source, or one for a document without sources, and one
+    /// with a note for a document whose sources may be more, then a line per input that was not
+    /// searched for, with the reason as its note. An id that a spreadsheet would take for a formula
+    /// begins with `'`.
     ///
     /// # Errors
     /// No error is known: the lines are written to memory.
@@ -200,6 +201,9 @@ impl ReuseReport {
                 let none = std::iter::repeat_n(String::new(), head.len() - of_document.len() - 1);
                 let note = std::iter::once(note.to_owned());
                 rows.push(of_document.into_iter().chain(none).chain(note).collect());
+            }
+            if document.more {
+                rows.push(noted(&document.name, MORE_SOURCES.to_owned(), head.len()));
             }
             rows
         });
@@ -369,6 +373,7 @@ mod tests {
         let sources = vec![found("=1+1", &[(0, 4)]), found("a,\"b", &[(2, 6)])];
         let mut documents = vec![report("aaaa bbbb", sources, &[])];
         documents.push(report("cc", Vec::new(), &[]));
+        documents[1].more = true;
         let not_compared = vec![NotCompared::new("=scan.pdf", "it has no text")];
         let report =
             ReuseReport { run: Run::new("search"), documents, not_compared, warnings: Vec::new() };
@@ -379,6 +384,8 @@ mod tests {
              essay,8,characters,0.625,0.0,0.0,0.375,1,'=1+1,0.5,0.5,1,,\n\
              essay,8,characters,0.625,0.0,0.0,0.375,2,\"a,\"\"b\",0.125,0.375,1,,\n\
              essay,2,characters,0.0,0.0,0.0,1.0,,,,,,,\n\
+             essay,,,,,,,,,,,,,the list of sources was cut: a higher limit of the \
+             search may show more\n\
              '=scan.pdf,,,,,,,,,,,,,not compared: it has no text\n"
         );
         let pairs = PairsReport::new(Run::new("pairs"), joined(vec![pair("@a", "b", 0.5)]), false);

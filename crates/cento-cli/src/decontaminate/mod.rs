@@ -196,12 +196,13 @@ impl Decontaminate {
             self.search(&benchmarks, left_out, &stop)?;
         let common = tally.common(&benchmarks, &self.options);
         let searched = CorpusDigest { documents: tally.documents(), digest: tally.digest() };
-        let written = match &self.out {
-            Some(out) => {
-                Some(self.write(out, &benchmarks, &mut spool, &common, searched, &stop)?)
-            }
-            None => None,
-        };
+        // Nothing is written under a name that a corrected run needs.
+        let is_refused = inputs.failed > 0 && tally.documents() == 0;
+        if is_refused {
+            (self.out, self.documents, self.questions) = (None, None, None);
+        }
+        let mut write = |out| self.write(out, &benchmarks, &mut spool, &common, searched, &stop);
+        let written = self.out.as_deref().map(&mut write).transpose()?;
         let counts = tally.finish(&common, &self.options);
         let verdicts = self.write_lists(&benchmarks, &counts, &mut spool, &common)?;
         omissions.finish();
@@ -223,7 +224,7 @@ impl Decontaminate {
         }
         let is_found = counts.benchmarks.iter().any(|of| of.contaminated > 0);
         Ok(match is_found {
-            _ if inputs.failed > 0 && counts.documents == 0 => VerbOutcome::Bad,
+            _ if is_refused => VerbOutcome::Bad,
             _ if inputs.failed > 0 => VerbOutcome::Incomplete,
             _ if self.strict && inputs.skipped > inputs.skipped_by_name => VerbOutcome::Incomplete,
             true => VerbOutcome::Found,

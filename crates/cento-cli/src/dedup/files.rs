@@ -32,8 +32,10 @@ pub struct Files {
     out: KeptOutput,
     /// `None` writes to standard error.
     dropped: Option<OutFile>,
-    /// The files that this run created. Empty after the run has begun.
+    /// The files that this run created.
     created: Vec<UnwrittenFile>,
+    /// Whether an index has the kept documents, so that the files of a failed run are needed.
+    has_index: bool,
     /// The field of a record with the text.
     text_field: TextField,
     /// Counts of documents by result.
@@ -124,7 +126,8 @@ impl Files {
         let summary = note.map(|note| note.summary).unwrap_or_default();
         let text_field = source.text_field;
         let omissions = Omissions::new(args.format == Format::Json);
-        Ok(Files { out, dropped, created, text_field, summary, omissions })
+        let has_index = args.index.is_some();
+        Ok(Files { out, dropped, created, has_index, text_field, summary, omissions })
     }
 
     /// Writes what happened.
@@ -185,7 +188,9 @@ impl Files {
     /// When writing or syncing fails.
     pub fn note(&mut self) -> cento::Result<Value> {
         let ((table, out), dropped) = self.sync()?;
-        self.created.iter_mut().for_each(UnwrittenFile::keep);
+        if self.has_index {
+            self.created.iter_mut().for_each(UnwrittenFile::keep);
+        }
         let own = OutputsNote { out, dropped, table, summary: self.summary };
         Ok(serde_json::to_value(own).expect("numbers are JSON"))
     }
@@ -279,6 +284,16 @@ impl Files {
             }
         }
         Ok(())
+    }
+
+    /// Removes the outputs that this run created, because they would stop a corrected run.
+    pub fn discard(self) -> (VerdictCounts, NotRead) {
+        self.created.into_iter().for_each(UnwrittenFile::discard);
+        if let KeptOutput::Tables(tables) = self.out {
+            tables.discard();
+        }
+        self.omissions.finish();
+        (self.summary, self.omissions.into_lists())
     }
 
     /// Completes the outputs.

@@ -26,6 +26,7 @@ use super::output::{self, Format};
 use super::parse::{parse_bytes, parse_threads};
 use super::progress::{NotRead, Spinner, metered, stop_flag};
 use super::terminal::{self, note, tell};
+use super::unwritten::remove_if_empty;
 use super::wait::LocalWaitArgs;
 use super::{Result, VerbOutcome};
 use crate::key;
@@ -218,6 +219,7 @@ impl Dedup {
         let from = self.start(&own, &path, run)?;
         let is_done = from.done;
         let mut files = Files::open(&self, &from.note)?;
+        let is_new = matches!(own, RunIndex::Planned(_));
         let index = match own {
             RunIndex::Opened(index) => index,
             RunIndex::Planned(config) => Index::create(&path, *config)?,
@@ -256,17 +258,30 @@ impl Dedup {
             if matches!(error, Error::Cancelled) && self.index.is_some() && self.out.is_some() {
                 note!("cento: repeat the command with --resume to continue from the last commit");
             }
+            // No such run comes to its end, however often it is resumed.
+            if matches!(error, Error::InvalidArgument { .. }) {
+                files.discard();
+                if is_new {
+                    remove_if_empty(index, &path);
+                }
+            }
             return Err(error.into());
         }
-        let (summary, not_read) = files.finish()?;
         let lacks_field = match self.index {
             Some(_) => self.source.tell_fields(&source),
             None => SourceArgs::tell_missing_id(&source),
         };
+        let is_refused = files.summary.failed > 0 && !files.summary.has_read();
+        let (summary, not_read) = match lacks_field || is_refused {
+            true => files.discard(),
+            false => files.finish()?,
+        };
+        if is_new && is_refused {
+            remove_if_empty(index, &path);
+        }
         self.tell(&summary, &not_read, defaults, started)?;
         Ok(match summary.kept {
-            _ if lacks_field => VerbOutcome::Bad,
-            _ if summary.failed > 0 && !summary.has_read() => VerbOutcome::Bad,
+            _ if lacks_field || is_refused => VerbOutcome::Bad,
             _ if summary.failed > 0 => VerbOutcome::Incomplete,
             _ if self.strict && summary.skipped > summary.skipped_by_name => {
                 VerbOutcome::Incomplete

@@ -36,6 +36,8 @@ pub struct TableFiles {
     committed: usize,
     /// Whether an interrupted run can be resumed.
     is_resumable: bool,
+    /// Whether this run continues an interrupted run.
+    is_resumed: bool,
 }
 
 struct Selecting {
@@ -97,6 +99,7 @@ impl TableFiles {
             selected: current,
             committed: current,
             is_resumable,
+            is_resumed: at.is_some(),
         })
     }
 
@@ -193,6 +196,24 @@ impl TableFiles {
         }
         self.end_copying()?;
         self.remove_selections(self.inputs.len())
+    }
+
+    /// Removes the copies of a run that was not resumed, and the directories that are then empty.
+    pub fn discard(mut self) {
+        if self.is_resumed {
+            return;
+        }
+        // Removal is best effort: the reason for it is an error already.
+        let _ = self.end_copying();
+        let _ = self.remove_selections((self.current + 1).min(self.inputs.len()));
+        for (at, input) in self.inputs.iter().enumerate() {
+            let copy = self.dir.join(&input.copy);
+            if at < self.current {
+                let _ = std::fs::remove_file(&copy);
+            }
+            let inner = copy.ancestors().skip(1).take_while(|dir| dir.starts_with(&self.dir));
+            inner.for_each(|dir| drop(std::fs::remove_dir(dir)));
+        }
     }
 
     /// Removes the selections of the inputs before `end`.

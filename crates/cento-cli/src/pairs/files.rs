@@ -69,7 +69,17 @@ impl Pairs {
                         are numbers of documents, or use --format json";
             return Err(Error::argument("clusters", what).into());
         }
-        let of_index = self.against.as_deref().filter(|path| self.files.add || !is_of_files(path));
+        if let Some(path) =
+            self.against.as_deref().filter(|path| self.files.add && is_of_files(path))
+        {
+            let path = path.display();
+            let what = format!(
+                "--add adds your files to an index, and {path} is none; make one with `cento add \
+                 x.idx {path}` and name it with --against, or leave out --add"
+            );
+            return Err(Error::argument("add", what).into());
+        }
+        let of_index = self.against.as_deref().filter(|path| !is_of_files(path));
         let known = of_index.map(|path| KnownIndex::open(path, self.files.add)).transpose()?;
         if known.is_some() && self.files.collection.is_config_given() {
             let what = "the index given by --against signs the files as its own documents; omit \
@@ -152,6 +162,9 @@ impl Pairs {
                 .for_each(|NotCompared { name, reason }| tell!("cento: {name} {reason}"));
         }
         let MostSimilar { pairs: best, .. } = &found;
+        if self.format.is_human() && found.total == 0 {
+            note!("{}", output::of_documents(0, "pair", found.compared));
+        }
         if let (Some(path), Some(network)) = (&self.graph, network) {
             let edges: Vec<_> = best
                 .iter()
@@ -229,10 +242,11 @@ impl Pairs {
         sources: Vec<Sources>,
     ) -> cento::Result<()> {
         let all = found.pairs.len();
+        let config = searcher.snapshot().config();
         let pairs = found.pairs.into_iter().map(|found| (found.pair, found.symmetric));
         let joined = DescribedPairs {
             compared: found.compared,
-            measure: cento_report::SYMMETRIC_MEASURE.into(),
+            measure: cento_report::symmetric_measure(&config.scheme, &config.analyzer),
             histogram: Some(found.histogram),
             total: found.total,
             limit_option: "--limit",

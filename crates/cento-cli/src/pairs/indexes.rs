@@ -24,7 +24,7 @@ use cento::search::Searcher;
 use cento::{Error, PresetDefaults};
 use cento_collections::most_similar::nothing_left;
 use cento_collections::pairs::{self, DocumentPairs, PairOptions, PairRank, PairReport};
-use cento_report::{DescribedPairs, IndexState, Network, PairsReport, Run};
+use cento_report::{DescribedPairs, IndexState, Network, PairsReport, Run, compared_units};
 
 /// Options that only pairs of indexes have.
 #[derive(Debug, Args)]
@@ -130,7 +130,7 @@ impl Pairs {
         let searched = against.as_ref().unwrap_or(&searcher);
         self.join.tell_stopped(searched, self.options.max_df, stop)?;
         if self.format.is_human() {
-            note!("{} of {}", counted(pairs, "pair"), counted(a.documents(), "document"));
+            note!("{}", output::of_documents(pairs, "pair", a.documents()));
         }
         Ok(if pairs > 0 { VerbOutcome::Found } else { VerbOutcome::Nothing })
     }
@@ -223,7 +223,7 @@ impl Pairs {
         self.tell_without_field(summary);
         self.join.tell_stopped(against.unwrap_or(searcher), self.options.max_df, stop)?;
         if self.format.is_human() {
-            note!("{} of {}", counted(total, "pair"), counted(a.documents(), "document"));
+            note!("{}", output::of_documents(total, "pair", a.documents()));
         }
         if let Some(said) = end.said("pairs", "--limit") {
             note!("{said}");
@@ -294,7 +294,8 @@ impl Pairs {
             documents_without_field: found.documents_without_field,
             limit_option: "--limit",
             measure: format!(
-                "resemblance, the share of the runs of words of both that both have; by {rank}"
+                "resemblance, of all {} in either document the share that is in both; by {rank}",
+                compared_units(&snapshot.config().scheme, &snapshot.config().analyzer)
             ),
             ..joined
         };

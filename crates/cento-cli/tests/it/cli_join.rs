@@ -389,7 +389,8 @@ fn clusters_have_no_chains() {
     for prefer in ["dat", "-dat"] {
         let run = dir.run(&["cluster", "idx", "--prefer", prefer]);
         assert_eq!((run.status, &*run.out), (2, ""), "{prefer}");
-        let said = "no document has the field `dat` in its `meta`; the fields there are `date`";
+        let said =
+            "no document has the field `dat` (did you mean `date`?); the fields there are `date`";
         assert!(run.err.contains(said), "{}", run.err);
     }
     assert_eq!(clusters(&["--prefer", "longest"])[0]["representative"], "a1");

@@ -203,7 +203,7 @@ fn an_answer_that_was_cut_says_so_and_how_many_there_are_if_it_knows() {
         dir.run(&["search", "idx", "--text", &query, "--limit", limit, "--report", "r.html"]);
         std::fs::read_to_string(dir.path("r.html")).unwrap()
     };
-    let cut = "left them out because of its limit";
+    let cut = "the list of sources was cut";
     assert!(report("2").contains(cut) && !report("3").contains(cut));
 }
 

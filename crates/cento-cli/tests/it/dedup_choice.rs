@@ -189,6 +189,19 @@ fn a_choice_by_a_field_that_no_record_has_is_refused() {
         assert_eq!(run.status, 2, "{args:?}: {}", run.err);
         assert!(run.err.contains(what), "{args:?}: {}", run.err);
     }
+    // Once the message was "no document has any `meta`", although each record had the field.
+    dir.write(
+        "flat.jsonl",
+        "{\"id\":\"a\",\"text\":\"one two\",\"series\":1,\"of\":{\"rev\":2}}\n",
+    );
+    for option in ["--within", "--group-by"] {
+        let run = dir.run(&["dedup", "flat.jsonl", option, "serie"]);
+        let said =
+            "`serie` (did you mean `series`?); the fields there are `id`, `of.rev`, `series`";
+        assert!(run.status == 2 && run.err.contains(said), "{}", run.err);
+    }
+    let run = dir.run(&["dedup", "flat.jsonl", "--prefer", "of.rew"]);
+    assert!(run.err.contains("(did you mean `of.rev`?)"), "{}", run.err);
     // A refused run leaves nothing that looks like an interrupted run.
     let args = ["dedup", "in.jsonl", "--index", "x.idx", "--out", "out", "--prefer"];
     assert_eq!(dir.run(&[&args[..], &["dat"]].concat()).status, 2);

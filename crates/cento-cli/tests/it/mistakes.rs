@@ -288,3 +288,72 @@ fn a_limit_of_zero_says_that_there_is_more() {
     let run = dir.run(&["pairs", "a.txt", "b.txt", "--limit", "0"]);
     assert!(run.err.contains("0 of 1 pairs shown; --limit 1 shows all"), "{}", run.err);
 }
+
+#[test]
+fn a_search_without_results_says_what_was_compared() {
+    // `pairs` of files printed nothing at all.
+    let dir = Dir::new();
+    dir.write("class/a.txt", words(1, 80));
+    dir.write("class/b.txt", words(500, 80));
+    for (verb, said) in [
+        ("pairs", "0 pairs of 2 documents\n"),
+        ("families", "0 families of 2 documents\n"),
+        ("cluster", "0 clusters of 0 of 2 documents\n"),
+    ] {
+        let run = dir.run(&[verb, "class"]);
+        assert_eq!((run.status, &*run.out, &*run.err), (1, "", said), "{verb}");
+        assert_eq!(dir.run(&[verb, "class", "-q"]).err, "", "{verb}");
+    }
+    dir.write("class/c.txt", format!("{} {}", words(1, 80), words(500, 80)));
+    let run = dir.run(&["families", "class", "--limit", "1"]);
+    assert_eq!(run.err, "1 of 2 families shown; --limit 2 shows all\n");
+}
+
+#[test]
+fn an_id_to_exclude_that_no_document_has_is_told() {
+    let dir = Dir::new();
+    dir.write("corpus.jsonl", corpus());
+    dir.json(&["add", "idx", "corpus.jsonl"]);
+    let id = corpus().lines().next().unwrap().split('"').nth(3).unwrap().to_owned();
+    let args = ["search", "idx", "--text", &words(1, 80), "--exclude-id", &id, "--exclude-id"];
+    let run = dir.run(&[&args[..], &["art01O"]].concat());
+    assert_eq!(run.err, "cento: --exclude-id art01O: there is no such document\n");
+    assert_eq!(dir.run(&[&args[..], &[&id]].concat()).err, "");
+}
+
+#[test]
+fn a_quiet_command_counts_nothing_that_it_does_not_name() {
+    let dir = Dir::new();
+    for name in ["class/a.txt", "class/b.txt"] {
+        dir.write(name, words(1, 80));
+    }
+    dir.write("class/c.bin", "\0\u{1}\u{2}\0");
+    for verb in ["pairs", "families", "cluster"] {
+        let run = dir.run(&[verb, "class", "-q"]);
+        assert_eq!(run.status, 3, "{verb}: {}", run.err);
+        assert!(!run.err.contains("not compared, or only in part"), "{verb}: {}", run.err);
+    }
+}
+
+#[test]
+fn an_option_of_the_other_kind_of_inputs_comes_with_a_cure() {
+    let dir = Dir::new();
+    dir.write("corpus.jsonl", corpus());
+    dir.json(&["add", "idx", "corpus.jsonl"]);
+    dir.write("class/a.txt", words(1, 80));
+    dir.write("lastyear/a.txt", words(1, 80));
+    for verb in ["pairs", "families", "cluster", "lineage"] {
+        let run = dir.run(&[verb, "idx", "--for", "ocr"]);
+        let said = "idx is an index; leave it out, because the index has its own";
+        assert!(run.status == 2 && run.err.contains(said), "{verb}: {}", run.err);
+        let run = dir.run(&[verb, "idx", "--by", "directory"]);
+        assert!(run.err.contains("or name the files in place of the index"), "{}", run.err);
+    }
+    // The advice was "compare its files with `cento pairs lastyear`".
+    let run = dir.run(&["pairs", "class", "--against", "lastyear", "--add"]);
+    let said = "make one with `cento add x.idx lastyear` and name it with --against";
+    assert!(run.status == 2 && run.err.contains(said), "{}", run.err);
+    dir.json(&["add", "x.idx", "lastyear"]);
+    let run = dir.run(&["pairs", "class", "--against", "x.idx", "--add"]);
+    assert!(run.status < 2, "{}", run.err);
+}

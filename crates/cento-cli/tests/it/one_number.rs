@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use crate::common::run::Dir;
 use crate::common::service::Service;
+use crate::common::words;
 
 /// Returns a directory with the samples of the book, and the index `idx`.
 fn samples() -> Dir {
@@ -74,8 +75,10 @@ fn a_pair_has_one_number() {
         let compared = dir.run(&["compare", a, b]).out;
         let [of_a, of_b, both] = ["containment_of_a", "containment_of_b", "resemblance"]
             .map(|measure| shown(&pair[measure]));
-        let sentence =
-            format!("{of_a} of {a} is in {b}, {of_b} of {b} is in {a}; resemblance {both},");
+        let sentence = format!(
+            "{of_a} of {a} is in {b}, {of_b} of {b} is in {a}, by runs of 5 words; resemblance \
+             {both},"
+        );
         assert!(compared.starts_with(&sentence), "{sentence}\n{compared}");
         let compared = dir.json(&["compare", a, b]);
         for measure in ["containment_of_a", "containment_of_b", "resemblance"] {
@@ -158,4 +161,80 @@ fn a_hit_and_the_reused_share_of_a_text_have_one_number() {
     let asked = json!({"text": text, "goal": "trace"}).to_string();
     let of_service: Value = serde_json::from_str(&service.post("/v1/search", &asked).body).unwrap();
     assert_eq!(of_service["trace"]["reused"], trace["reused"]);
+}
+
+#[test]
+fn a_definition_of_similarity_says_how_long_the_runs_are() {
+    // It was "twice the text in common", beside a smaller number than the share of words in common.
+    let dir = samples();
+    for (scheme, units) in [("kgram(k=3)", "runs of 3 words"), ("winnow", "runs of 5 words")] {
+        dir.run(&[
+            "pairs", "class", "--scheme", scheme, "--report", "r.json", "--report", "r.html",
+        ]);
+        let report: Value = serde_json::from_str(&read(&dir, "r.json")).unwrap();
+        let said = format!("twice the {units} that both have");
+        assert!(report["measure"].as_str().unwrap().starts_with(&said), "{}", report["measure"]);
+        assert!(read(&dir, "r.html").contains(&said));
+        let compared = dir.run(&["compare", "class/anna.txt", "class/ben.txt", "--scheme", scheme]);
+        assert!(compared.out.contains(&format!(", by {units}; resemblance")), "{}", compared.out);
+    }
+}
+
+#[test]
+fn a_report_of_a_search_says_that_its_list_was_cut() {
+    // Only tables of pairs had the note.
+    let dir = samples();
+    let args = ["search", "idx", "essay.txt", "--report", "r.csv", "--report", "r.html"];
+    let said = "the list of sources was cut: a higher limit of the search may show more";
+    dir.run(&[&args[..], &["--limit", "1"]].concat());
+    let notes = columns(&read(&dir, "r.csv"), &["document", "note"]);
+    let last = notes.last().unwrap();
+    assert!(last[0] == "essay.txt" && last[1] == said, "{notes:?}");
+    assert!(read(&dir, "r.html").contains(said));
+    dir.run(&args);
+    assert!(!read(&dir, "r.csv").contains(said) && !read(&dir, "r.html").contains(said));
+}
+
+#[test]
+fn documents_without_a_passage_are_no_sources_that_were_left_out() {
+    // The report said "Further documents share text with this one" of documents that share one run
+    // of words, and the terminal gave two numbers of hits.
+    let dir = Dir::new();
+    let line =
+        |id: usize, text: String| format!("{}\n", json!({"id": format!("d{id}"), "text": text}));
+    let mut lines = line(0, words(1, 60));
+    lines
+        .extend((1..13).map(|n| line(n, format!("{} {}", words(1, 5), words(100 * n as u64, 60)))));
+    dir.write("in.jsonl", lines);
+    dir.json(&["add", "idx", "in.jsonl", "--scheme", "kgram(k=5)"]);
+    dir.write("q.txt", words(1, 60));
+    let args = ["search", "idx", "q.txt", "--passages"];
+    let reports = ["--report", "r.json", "--report", "r.html"];
+    let run = dir.run(&[&args[..], &reports].concat());
+    assert!(run.out.contains("; 13 hits in"), "{}", run.out);
+    assert!(run.out.ends_with("10 of 13 hits shown; --limit 13 shows all\n"), "{}", run.out);
+    let report: Value = serde_json::from_str(&read(&dir, "r.json")).unwrap();
+    assert_eq!(report["documents"][0]["more"], false);
+    assert!(!read(&dir, "r.html").contains("the list of sources was cut"));
+    dir.run(&[&args[..], &reports, &["--limit", "2"]].concat());
+    let report: Value = serde_json::from_str(&read(&dir, "r.json")).unwrap();
+    assert_eq!(report["documents"][0]["more"], true);
+}
+
+#[test]
+fn a_table_of_hits_has_the_shares_of_the_report_and_the_largest_comes_first() {
+    // The report listed the source first that added most, and the table had only shares of runs.
+    let dir = samples();
+    let args = ["search", "idx", "essay.txt", "--passages", "--format", "csv"];
+    let run = dir.run(&[&args[..], &["--report", "r.csv", "--report", "r.json"]].concat());
+    let hits = columns(&run.out, &["id", "share_in_text"]);
+    let sources = columns(&read(&dir, "r.csv"), &["source", "share_in_text"]);
+    assert!(sources.len() > 2, "{sources:?}");
+    for source in &sources {
+        assert!(hits.contains(source), "{source:?} is not in {hits:?}");
+    }
+    let share = |row: &Vec<String>| row[1].parse::<f64>().unwrap();
+    assert!(sources.is_sorted_by(|one, next| share(one) >= share(next)), "{sources:?}");
+    let without = dir.run(&["search", "idx", "essay.txt", "--format", "csv"]);
+    assert!(columns(&without.out, &["share_in_text"]).iter().all(|row| row[0].is_empty()));
 }

@@ -232,3 +232,36 @@ fn a_refused_command_leaves_no_output() {
     );
     assert!(dir.path("out").exists());
 }
+
+#[test]
+fn a_run_that_is_refused_at_its_end_leaves_no_output() {
+    // Once the whole corpus was there under its final name, and the corrected run was refused
+    // because "the file exists already".
+    let dir = Dir::new();
+    dir.write("in.jsonl", lines());
+    dir.write("quiz.jsonl", "{\"question\": \"who wrote the first of the many words?\"}\n");
+    for (args, created) in [
+        ("dedup in.jsonl --within serie --out o --dropped d", "o d"),
+        ("dedup in.jsonl --group-by serie --out o --index x.idx", "o x.idx"),
+        ("dedup in.jsonl --text-field body --out o.gz --dropped d --index x.idx", "o.gz d x.idx"),
+        ("dedup in.jsonl --index y.idx --meta-field serie --out o", "o"),
+        (
+            "decontaminate in.jsonl --against quiz.jsonl --text-field body --out o --questions q \
+             --documents d",
+            "o q d",
+        ),
+        ("add x.idx in.jsonl --text-field body", "x.idx"),
+    ] {
+        let run = dir.run(&args.split_whitespace().collect::<Vec<_>>());
+        assert_eq!(run.status, 2, "{args}: {}", run.err);
+        for name in created.split(' ') {
+            assert!(!dir.path(name).exists(), "{args} left {name}: {}", run.err);
+        }
+    }
+    // An index that was there before stays, and so does one with documents.
+    assert!(dir.path("y.idx").exists());
+    assert_eq!(dir.run(&["create", "x.idx"]).status, 0);
+    assert_eq!(dir.run(&["add", "x.idx", "in.jsonl", "--text-field", "body"]).status, 2);
+    assert!(dir.path("x.idx").exists());
+    dir.json(&["dedup", "in.jsonl", "--out", "o", "--dropped", "d"]);
+}

@@ -12,11 +12,11 @@ use std::vec;
 use serde_json::{Map, Value};
 
 use super::Record;
-use super::record_fields::field_of_document;
+use super::record_fields::{add_fields_of_document, field_of_document};
 use super::spool::Spool;
 use crate::Prefer;
 use crate::preference::{PreferenceKey, sort};
-use crate::series::{FIELDS_MAX, add_fields, unknown};
+use crate::series::{FIELDS_MAX, unknown};
 use cento::index::{Document, SignedDocument};
 use cento_api::error::{Error, Result};
 use cento_text::scheme::Fingerprint;
@@ -92,7 +92,7 @@ impl<R: Iterator<Item = Result<Record>>> PreferredFirst<R> {
             has_field |= !matches!(held, PreferenceKey::Nothing);
             // The names are needed only for the error that no document has the field.
             if !has_field && fields.len() < FIELDS_MAX {
-                add_fields(&signed.document.meta, "", &mut fields);
+                add_fields_of_document(&signed.document, &mut fields);
             }
             ranked.push((held, signed.document.id.clone(), waiting(&self.spool, signed)?));
         }

@@ -1,11 +1,12 @@
 //! Fields of documents, from their meta objects or from the records that they were read from.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
-use serde_json::Value;
 use serde_json::value::RawValue;
+use serde_json::{Map, Value};
 
+use crate::series::add_fields;
 use cento::index::Document;
 use cento_text::field_date::field_of;
 
@@ -36,6 +37,20 @@ pub fn field_of_document<'a>(document: &'a Document, field: &str) -> Option<Cow<
         .map(Cow::Owned)
 }
 
+/// Adds the names of the fields that [`field_of_document`] finds.
+pub fn add_fields_of_document(document: &Document, fields: &mut BTreeSet<String>) {
+    add_fields(&document.meta, "", fields);
+    let record = document.record.as_deref().unwrap_or_default();
+    let members: HashMap<Cow<'_, str>, &RawValue> =
+        serde_json::from_str(record).unwrap_or_default();
+    for (name, value) in members {
+        match serde_json::from_str::<Map<String, Value>>(value.get()) {
+            Ok(members) => add_fields(&members, &format!("{name}."), fields),
+            Err(_) => drop(fields.insert(name.into_owned())),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -58,5 +73,8 @@ mod tests {
             let found = field_of_document(&document, field);
             assert_eq!(found.as_deref(), expected.as_ref(), "{field}");
         }
+        let mut names = BTreeSet::new();
+        add_fields_of_document(&document, &mut names);
+        assert_eq!(names.into_iter().collect::<Vec<_>>(), ["d", "e", "m", "n", "of.x"]);
     }
 }

@@ -6,9 +6,9 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value};
 
 use super::DedupSettings;
-use super::record_fields::field_of_document;
+use super::record_fields::{add_fields_of_document, field_of_document};
 use crate::Scope;
-use crate::series::{FIELDS_MAX, GroupKey, add_fields};
+use crate::series::{FIELDS_MAX, GroupKey};
 use cento::index::{DocAddress, Document, SignedDocument, Snapshot};
 use cento_api::error::{Error, Result};
 use cento_text::field_date::field_of;
@@ -104,7 +104,7 @@ impl GroupScope {
                 examples.insert(document.id.clone());
             }
         } else if examples.len() < FIELDS_MAX {
-            add_fields(&document.meta, "", examples);
+            add_fields_of_document(document, examples);
         }
     }
 }

@@ -12,7 +12,7 @@ use super::names::ShortNames;
 use super::text::{VisibleText, Writer};
 use super::{color, counted, linked, not_compared, not_compared_note, percent, warnings};
 use crate::MORE_PASSAGES;
-use crate::reuse::{CountUnit, DocumentReport, ExcludedUnits, ReuseReport, Source};
+use crate::reuse::{CountUnit, DocumentReport, ExcludedUnits, MORE_SOURCES, ReuseReport, Source};
 use cento::compare::shares::Share;
 
 /// Writes the body of the page.
@@ -158,8 +158,7 @@ fn notes(document: &DocumentReport) -> Markup {
                 " not shown. Text in common that is in no passage counts as original."
             }
             @if document.more {
-                " Further documents share text with this one; the search left them out because of "
-                "its limit, or because too many documents before them had no passage."
+                " Note that " (MORE_SOURCES) "."
             }
             @if !document.complete { " The search was cut short by its budget: sources may be missing." }
         }

@@ -35,7 +35,7 @@ const SCRIPT: &str = include_str!("report.js");
 
 /// Hashes of the style sheet and the script. A test compares them with the files.
 const STYLE_SHA256: &str = "opP0syjWgO5pCcu8WwBVkjj+dUrUrBO3w3aM743bGKI=";
-const SCRIPT_SHA256: &str = "/B+boXTH8rNdihQI6jf8yeU4N4vzMF67Z1uZJrNrn6w=";
+const SCRIPT_SHA256: &str = "5cHc0EuF2PCOnOY6ova+F8iV4FjBX7LVwTbMwotSc4A=";
 
 const COLORS: usize = 12;
 

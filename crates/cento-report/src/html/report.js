@@ -58,7 +58,7 @@ for (const table of document.querySelectorAll("table.list")) {
   }
 }
 // Recomputes the shares of a document when sources are unticked. Ranges are those of the bytes that
-// count; sources are in cover order, as in the file.
+// count; sources are in the order of the file.
 for (const section of document.querySelectorAll(".reuse")) {
   const total = Number(section.dataset.total);
   const rows = [...section.querySelectorAll("tr.source")].map((row) => ({

@@ -28,7 +28,7 @@ use cento_api::{RepeatedPassage, Sources};
 use cento_collections::most_similar::MostSimilar;
 use cento_collections::pairs::PairOptions;
 use cento_collections::submissions::{ComparedSubmissions, Submissions};
-use cento_report::{DescribedPairs, NotCompared, PairsReport, Run, SYMMETRIC_MEASURE};
+use cento_report::{DescribedPairs, NotCompared, PairsReport, Run, symmetric_measure};
 
 /// Compare a few documents with each other.
 ///
@@ -149,7 +149,8 @@ fn made(
     let shown = found.pairs.into_iter().map(|found| (found.pair, found.symmetric)).collect();
     let mut joined = DescribedPairs::read(shown, &searcher, &scope, stop, usize::MAX)?;
     joined.compared = found.compared;
-    joined.measure = SYMMETRIC_MEASURE.into();
+    let config = searcher.snapshot().config();
+    joined.measure = symmetric_measure(&config.scheme, &config.analyzer);
     joined.histogram = Some(found.histogram);
     (joined.total, joined.limit_option) = (found.total, "`limit`");
     joined.documents_without_field = found.summary.documents_without_field;

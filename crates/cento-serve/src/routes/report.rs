@@ -109,6 +109,7 @@ fn made(app: &App, searcher: &Searcher, request: ReportRequest, stop: Stop) -> R
     };
     let name = name.or_else(|| search.id.clone()).unwrap_or_else(|| "Text".into());
     let frequencies = app.settings.frequencies.as_ref();
+    let limit = search.options.limit;
     let answer = search::one(app, searcher, frequencies, search, stop.clone())?;
     app.metrics.searched(&answer);
     let run = answer.defaults.into_iter().fold(run, |run, used| run.with("preset", used));
@@ -124,7 +125,7 @@ fn made(app: &App, searcher: &Searcher, request: ReportRequest, stop: Stop) -> R
     };
     let analyzer = &searcher.snapshot().config().analyzer;
     let warnings = warnings(&name, &answer.query.unseen);
-    let searched = MeasuredDocument::new(name, text, &answer, text_of, analyzer)?;
+    let searched = MeasuredDocument::new(name, text, &answer, text_of, analyzer, limit)?;
     let mut report = ReuseReport::new(run, vec![searched], &without)?;
     report.warnings = warnings;
     bounded(report.html())
