@@ -17,11 +17,13 @@ pub struct AskedSources {
     pub subject: Subject,
     /// The parts of a text, if it has any.
     pub parts: Vec<Part>,
+    /// The maximum number of hits that the caller asked for.
+    pub limit: Option<usize>,
 }
 
 /// Makes the page of an answer with passages; `None` if the text of the query is unknown.
 pub fn of_answer(asked: &AskedSources, answer: &Answer) -> cento::Result<Option<String>> {
-    let AskedSources { searcher, subject, parts } = asked;
+    let AskedSources { searcher, subject, parts, limit } = asked;
     let snapshot = searcher.snapshot();
     let (name, text) = match subject {
         Subject::Text(text) => {
@@ -39,7 +41,7 @@ pub fn of_answer(asked: &AskedSources, answer: &Answer) -> cento::Result<Option<
         None => Ok(None),
     };
     let analyzer = &snapshot.config().analyzer;
-    let searched = MeasuredDocument::new(name, text, answer, text_of, analyzer)?;
+    let searched = MeasuredDocument::new(name, text, answer, text_of, analyzer, *limit)?;
     let config = snapshot.config();
     let run = Run::new("search").with("scheme", &config.scheme).with("analyzer", &config.analyzer);
     Ok(Some(ReuseReport::new(run, vec![searched], &[])?.html()))

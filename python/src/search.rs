@@ -87,7 +87,8 @@ fn find(searcher: &Searcher, query: &mut Query, as_bytes: bool) -> cento::Result
     let asked = has_passages.then(|| {
         let subject = std::mem::replace(&mut query.subject, Subject::Text(String::new()));
         let parts = std::mem::take(&mut query.parts);
-        Box::new(AskedSources { searcher: searcher.clone(), subject, parts })
+        let (searcher, limit) = (searcher.clone(), query.options.limit);
+        Box::new(AskedSources { searcher, subject, parts, limit })
     });
     Ok(SearchAnswer { answer, shown, asked })
 }
