@@ -134,6 +134,15 @@ mod tests {
         words.iter().map(|word| format!("w{} ", word % 7)).collect()
     }
 
+    /// Orders hits with as many shared fingerprints by id. Their texts order them only if they are
+    /// at most four, and among chosen documents there may be fewer.
+    fn by_id_among_equals(mut hits: Vec<Hit>) -> Vec<Hit> {
+        for equal in hits.chunk_by_mut(|a, b| a.overlap == b.overlap) {
+            equal.sort_by(|a, b| a.id.cmp(&b.id));
+        }
+        hits
+    }
+
     fn query_of(kind: u8, text: String) -> Query {
         let query = Query::text(text);
         match kind % 8 {
@@ -181,7 +190,8 @@ mod tests {
             let query = query_of(kind, text(&query)).limit(usize::MAX);
             let mut expected = searcher.search(&query).unwrap().hits;
             expected.retain(|hit| ids.contains(&hit.id));
-            prop_assert_eq!(searcher.search_among(&query, &chosen).unwrap(), expected);
+            let found = searcher.search_among(&query, &chosen).unwrap();
+            prop_assert_eq!(by_id_among_equals(found), by_id_among_equals(expected));
         }
     }
 
