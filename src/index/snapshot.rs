@@ -197,7 +197,6 @@ impl Snapshot {
     /// # let mut writer = index.writer(WriterOptions::default())?;
     /// # let poem = "A lighthouse was a fire behind a window and half of the light went up";
     /// # writer.add(Document::new("poem", poem))?;
-    /// # writer.add(Document::new("copy", format!("{poem} the chimney")))?;
     /// # writer.commit()?;
     /// use cento::{Query, Searcher, Snapshot};
     ///
@@ -205,8 +204,7 @@ impl Snapshot {
     /// let both = Snapshot::union(named.into())?;
     /// let hits = Searcher::new(both).search(&Query::text(poem))?.hits;
     /// // A hit says which index has the document.
-    /// assert_eq!(hits.len(), 4);
-    /// assert!(hits.iter().any(|hit| hit.index.as_deref() == Some("2025")));
+    /// assert_eq!(hits[0].index.as_deref(), Some("2025"));
     /// # Ok::<(), cento::Error>(())
     /// ```
     ///

@@ -7,10 +7,10 @@
 //!
 //! Reading a text takes as long as a search, so only a few texts are read. If the documents with
 //! one fingerprint less were read too, the right document would be first a little more often
-//! (0.929 instead of 0.916), but such searches would take more than twice as long. No order by texts
-//! would be much better: by the longest common subsequence with the texts of the first 40 documents
-//! it would be 0.941, because for one query in fifteen another document has the whole passage.
-//! The rarity of the shared fingerprints, or how close they lie together, decides no tie.
+//! (0.929 instead of 0.916), but such searches would take more than twice as long. No order by
+//! texts would be much better: by the longest common subsequence with the texts of the first 40
+//! documents it would be 0.941, because for one query in fifteen another document has the whole
+//! passage. The rarity of the shared fingerprints, or how close they lie together, decides no tie.
 //!
 //! A document with every fingerprint of the query keeps its place, because nothing is lost there.
 

@@ -22,7 +22,7 @@ use cento_remote::{PullOptions, PullResult};
 pub struct Pull {
     #[command(flatten)]
     store: StoreArgs,
-    /// Directory of your index, which cento creates if the directory is missing.
+    /// Directory of your index. If it is missing, cento creates it.
     index: PathBuf,
     /// Number of the manifest to fetch, as `cento store history` shows it. Default: the current
     /// one.
