@@ -72,7 +72,6 @@ fn tables() -> String {
 //! | [`FOLDS`], [`FULL_FOLDS`] | {folding} | caseless |
 //! | [`SCRIPTS`], [`UNSPACED`] | {scripts} | unicode-script |
 
-#[cfg(feature = \"avtor\")]
 use super::LetterScript::{{self, Cyrillic, Greek, Latin}};
 use super::WordCategory::{{self, Cn, L, M, N, Nl, Other, Pc}};
 "
@@ -124,7 +123,6 @@ pub(super) static FULL_FOLDS: (char, [char; 3])",
     );
     table(
         "/// The first and last of each run of characters of scripts whose letters look alike.
-#[cfg(feature = \"avtor\")]
 #[rustfmt::skip]
 pub(super) static SCRIPTS: (u32, u32, LetterScript)",
         runs(|c| ALIKE.iter().find(|(script, _)| *script == c.script()).map(|(_, name)| *name))

@@ -101,7 +101,7 @@ fn take_text(value: &mut Value, steps: &[String], in_list: bool) {
         }
         (Value::Object(members), [last]) => {
             let is_role = |name: &&str| members.get(*name).is_some_and(|role| role == last);
-            let is_message = in_list && ROLES.iter().any(|name| is_role(&name));
+            let is_message = in_list && ROLES.iter().any(is_role);
             if members.remove(last).is_none() && is_message {
                 members.retain(|name, _| !CONTENTS.contains(&name.as_str()));
             }

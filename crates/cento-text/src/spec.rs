@@ -442,8 +442,6 @@ mod tests {
         for text in ["Box", "boxx", "box w=1"] {
             check_error(text, &meant);
         }
-        let absent = "it needs the feature `round` of the package `cento`, which this build lacks";
-        check_error("globe(r=1)", absent);
     }
 
     #[test]

@@ -12,8 +12,7 @@
 pub(super) mod normal;
 mod tables;
 
-use tables::SCRIPTS;
-use tables::{CATEGORIES, FOLDS, FULL_FOLDS, UNSPACED, UPPER_CASE};
+use tables::{CATEGORIES, FOLDS, FULL_FOLDS, SCRIPTS, UNSPACED, UPPER_CASE};
 
 /// The general categories of Unicode that affect words, by their short names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
