@@ -83,7 +83,7 @@ pub(crate) fn flattened<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
     })
 }
 
-/// Splits off the field that [`flattened`] named.
+/// Splits off the field that `flattened` named.
 #[must_use]
 pub fn split_field(message: &str) -> (Option<&str>, &str) {
     match message.strip_prefix(FIELD).and_then(|rest| rest.split_once("`: ")) {
