@@ -89,7 +89,7 @@ pub struct Add {
 /// Options for reading documents.
 #[derive(Debug, Clone, Args)]
 pub struct SourceArgs {
-    /// JSON field or column with the id.
+    /// JSON field or column with the id. NONE numbers the records.
     #[arg(long, value_name = "FIELD", default_value = "id")]
     id_field: String,
     /// JSON field or column with the text: a string, a list of strings, the messages of a chat, or
@@ -156,7 +156,7 @@ const RECORD_SHARE: usize = 8;
 /// count.
 const RECORD_BYTES_MIN: usize = 1 << 20;
 
-/// The field name that means: no field for the meta object.
+/// The field name that means: no field for the id, or for the meta object.
 const NO_FIELD: &str = "NONE";
 
 impl SourceArgs {
@@ -191,7 +191,9 @@ impl SourceArgs {
     /// Returns whether no record has the field of the id that an option names, which is reported as
     /// an error.
     pub fn tell_missing_id(source: &SourceOptions) -> bool {
-        let lacks_id = source.field_use.as_ref().is_some_and(|all| all.lacks_id(&source.id_field));
+        let is_named = source.id_field != NO_FIELD;
+        let lacks_id = is_named
+            && source.field_use.as_ref().is_some_and(|all| all.lacks_id(&source.id_field));
         if lacks_id {
             let field = &source.id_field;
             tell!("cento: no record has the field `{field}` of --id-field, so the ids are numbers");
