@@ -192,8 +192,8 @@ impl SourceArgs {
     /// an error.
     pub fn tell_missing_id(source: &SourceOptions) -> bool {
         let is_named = source.id_field != NO_FIELD;
-        let lacks_id = is_named
-            && source.field_use.as_ref().is_some_and(|all| all.lacks_id(&source.id_field));
+        let lacks_id =
+            is_named && source.field_use.as_ref().is_some_and(|all| all.lacks_id(&source.id_field));
         if lacks_id {
             let field = &source.id_field;
             tell!("cento: no record has the field `{field}` of --id-field, so the ids are numbers");
