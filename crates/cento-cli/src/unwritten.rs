@@ -46,10 +46,9 @@ impl Drop for UnwrittenFile {
 pub fn remove_if_empty(index: Index, path: &Path) {
     let options = WriterOptions::default().memory_bytes(0usize).merge(false);
     let Ok(mut lock) = index.writer(options) else { return };
-    let is_empty = lock.committed().is_ok_and(|snapshot| snapshot.documents() == 0);
-    drop(lock);
-    if is_empty {
-        // As above.
+    if lock.committed().is_ok_and(|snapshot| snapshot.documents() == 0) {
+        // As above. The lock is held until the directory is gone, so that no other process writes
+        // documents there meanwhile.
         let _ = std::fs::remove_dir_all(path);
     }
 }
