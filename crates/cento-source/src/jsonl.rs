@@ -92,15 +92,16 @@ fn strictly_parsed(
     let RecordReading { options, is_row, is_repaired } = reading;
     let mut record = fields_of(line, options)?.once(options)?;
     let field = &options.text_field;
-    let rest = field.rest_of(&record.within);
+    let meta_fields = &options.meta_fields;
+    let is_kept = |name: &str| meta_fields.are_all() || meta_fields.number_of(name).is_some();
+    let rest = field.rest_of(&record.within, is_kept);
     for (name, json) in &rest {
-        match options.meta_fields.number_of(name) {
+        match meta_fields.number_of(name) {
             Some(number) => {
                 record.fields.meet(number);
                 record.meta.push((number, json));
             }
-            None if options.meta_fields.are_all() => record.others.push((name.clone(), json)),
-            None => {}
+            None => record.others.push((name.clone(), json)),
         }
     }
     let text = match (record.text, field.plain()) {

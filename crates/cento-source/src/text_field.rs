@@ -75,9 +75,14 @@ impl TextField {
         Ok(all)
     }
 
-    /// Returns these members of a record without the text in them, for the meta object. A member
-    /// without anything else is omitted, and so is one that is not JSON.
-    pub(crate) fn rest_of(&self, values: &[(String, &RawValue)]) -> Vec<(String, Box<RawValue>)> {
+    /// Returns these members of a record without the text in them, for the meta object, which
+    /// keeps some members. A member without anything else is omitted, and so is one that is not
+    /// JSON.
+    pub(crate) fn rest_of(
+        &self,
+        values: &[(String, &RawValue)],
+        is_kept: impl Fn(&str) -> bool,
+    ) -> Vec<(String, Box<RawValue>)> {
         let rest = |(key, json): &(String, &RawValue)| {
             if self.fields.iter().any(|field| field.name == *key) {
                 return None;
@@ -89,7 +94,7 @@ impl TextField {
             let json = (!is_empty(&value)).then(|| serde_json::value::to_raw_value(&value));
             Some((key.clone(), json?.ok()?))
         };
-        values.iter().filter_map(rest).collect()
+        values.iter().filter(|(key, _)| is_kept(key)).filter_map(rest).collect()
     }
 }
 
@@ -370,7 +375,7 @@ mod tests {
             let names = fields.iter().map(|&name| name.to_owned()).collect::<Vec<_>>();
             let field = TextField::from(names);
             let values = record.into_iter().filter(|(key, _)| field.is_in(key));
-            let rest = field.rest_of(&values.collect::<Vec<_>>()).into_iter();
+            let rest = field.rest_of(&values.collect::<Vec<_>>(), |_| true).into_iter();
             rest.map(|(key, json)| format!("{key}: {json}")).collect::<Vec<_>>().join(" ")
         };
         let json = r#"{"doc":{"title":"t","pages":[{"n":1,"text":"a"},{"text":"b"},{}]},"x.y":1}"#;

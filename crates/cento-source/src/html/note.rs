@@ -40,18 +40,16 @@ const NUMBERINGS: [&[u8]; 9] = [
 /// The longest number of a line, in characters, with signs around it.
 const NUMBER_CHARS_MAX: usize = 8;
 
-/// Returns the words of an attribute.
-fn words_of<S: SpanBound>(tag: &StartTag<S>, attribute: &[u8]) -> Vec<Vec<u8>> {
-    let value = tag.attributes.get(attribute).map(|value| value.to_vec()).unwrap_or_default();
-    let words = value.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
-    words.map(<[u8]>::to_vec).collect()
+/// Returns whether an attribute has such a word.
+fn has_word<S: SpanBound>(tag: &StartTag<S>, attribute: &[u8], is: impl Fn(&[u8]) -> bool) -> bool {
+    let value = tag.attributes.get(attribute);
+    value.is_some_and(|value| value.split(u8::is_ascii_whitespace).any(is))
 }
 
 fn is_numbering<S: SpanBound>(tag: &StartTag<S>) -> bool {
-    words_of(tag, b"class").iter_mut().any(|class| {
-        class.retain(|byte| !b"-_".contains(byte));
-        class.make_ascii_lowercase();
-        NUMBERINGS.contains(&&class[..])
+    has_word(tag, b"class", |class| {
+        let letters = || class.iter().filter(|byte| !b"-_".contains(byte));
+        NUMBERINGS.iter().any(|of| letters().map(u8::to_ascii_lowercase).eq(of.iter().copied()))
     })
 }
 
@@ -76,7 +74,7 @@ impl Marks {
                 self.is_in_link = true;
                 self.is_in_mark = LINKS_TO_NOTES
                     .iter()
-                    .any(|(attribute, value)| words_of(tag, attribute).contains(&value.to_vec()));
+                    .any(|(attribute, value)| has_word(tag, attribute, |word| word == *value));
                 self.raised > 0 || self.is_in_mark
             }
             b"sup" => {
