@@ -23,7 +23,7 @@ pub struct RepeatedPassage {
     pub example: String,
     /// The range of the passage in the example document, in bytes, half-open.
     pub bytes: (u32, u32),
-    /// The passage as it is in the example document.
+    /// The text of the passage in the example document.
     pub text: String,
 }
 

@@ -372,7 +372,7 @@ struct NoArgs {}
 /// Reports the number of inputs that were not compared; returns whether there are any.
 pub fn tell_not_compared(list: &[NotCompared]) -> bool {
     if !list.is_empty() {
-        // Each of them has been named.
+        // The message for each text has its name and the reason.
         note!("cento: {} not compared, or only in part", counted(list.len() as u64, "text"));
     }
     !list.is_empty()

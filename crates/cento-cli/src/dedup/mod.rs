@@ -258,7 +258,7 @@ impl Dedup {
             if matches!(error, Error::Cancelled) && self.index.is_some() && self.out.is_some() {
                 note!("cento: repeat the command with --resume to continue from the last commit");
             }
-            // No such run comes to its end, however often it is resumed.
+            // A resumed run would end with the same error.
             if matches!(error, Error::InvalidArgument { .. }) {
                 files.discard();
                 if is_new {

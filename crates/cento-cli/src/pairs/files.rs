@@ -69,9 +69,8 @@ impl Pairs {
                         are numbers of documents, or use --format json";
             return Err(Error::argument("clusters", what).into());
         }
-        if let Some(path) =
-            self.against.as_deref().filter(|path| self.files.add && is_of_files(path))
-        {
+        let of_index = self.against.as_deref().filter(|path| !is_of_files(path));
+        if let (Some(path), None, true) = (&self.against, of_index, self.files.add) {
             let path = path.display();
             let what = format!(
                 "--add adds your files to an index, and {path} is none; make one with `cento add \
@@ -79,7 +78,6 @@ impl Pairs {
             );
             return Err(Error::argument("add", what).into());
         }
-        let of_index = self.against.as_deref().filter(|path| !is_of_files(path));
         let known = of_index.map(|path| KnownIndex::open(path, self.files.add)).transpose()?;
         if known.is_some() && self.files.collection.is_config_given() {
             let what = "the index given by --against signs the files as its own documents; omit \
