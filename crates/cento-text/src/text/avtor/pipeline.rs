@@ -349,8 +349,8 @@ impl WordPipeline<'_> {
 /// The number of letters that replace the stem of a word in a language without a stemmer.
 ///
 /// Of 37 sentences of Aquinas that quote a verse of the Vulgate by its sense, 0.541 find it among
-/// ten, with all letters 0.459, with five 0.514. Of 101 that quote it literally, one less finds it
-/// first.
+/// ten, with all letters 0.459, with five 0.514. Of 101 that quote it literally, 0.851 find it
+/// first, as with all letters. These sentences also chose the number.
 const BEGINNING_LETTERS: usize = 6;
 
 /// Returns the first letters of a word.
