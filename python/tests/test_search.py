@@ -96,6 +96,7 @@ def test_thresholds_and_order(index: cento.Index, texts: list[tuple[str, str]]) 
     assert [text[slice(*span.a)] for span in traced.trace.spans] == [
         span.text for span in traced.trace.spans
     ]
+    assert traced.trace.containing is None
     assert index.search(text).trace is None
     for wrong in [{"min_containment": 1.5}, {"rank": "best"}, {"limit": -1}, {"max_df": "x"}]:
         with pytest.raises(cento.Error):

@@ -3,6 +3,8 @@
 //! A program that answers on the thread of a request, or that holds a lock meanwhile, does so only
 //! for searches that end before another thread could take over.
 
+use super::containing::is_counted;
+use super::filter::{Phrase, reads_texts};
 use super::query::rank_by;
 use super::{Goal, Query, Rank, SearchOptions, Subject};
 use crate::index::{Config, MaxDf, PresetUse};
@@ -17,6 +19,8 @@ pub enum Cost {
     Candidates,
     /// Texts of many documents or other files of the index: a user may want to cancel the search.
     Texts,
+    /// Perhaps every text of the index, to look for words in a row: minutes in a large index.
+    EveryText,
 }
 
 /// The most bytes of a text or signature for [`Cost::Postings`]. Splitting such a text into tokens
@@ -36,7 +40,22 @@ impl Query {
     /// unknown, it is the cost of reading texts.
     #[must_use]
     pub fn cost(&self, config: &Config) -> Cost {
-        self.cost_of_subject().max(self.cost_of_conditions(config))
+        let filter = self.options.filter.as_deref();
+        match filter.is_some_and(reads_texts) || self.counts_containing(config) {
+            true => Cost::EveryText,
+            false => self.cost_of_subject().max(self.cost_of_conditions(config)),
+        }
+    }
+
+    /// Returns whether a trace looks for the whole query in every text.
+    fn counts_containing(&self, config: &Config) -> bool {
+        let Subject::Text(text) = &self.subject else { return false };
+        self.options.goal == Goal::Trace
+            && config.store_text
+            && text.len() <= CANDIDATES_BYTES_MAX
+            && Phrase::read(config, text, &self.stop).is_ok_and(|phrase| {
+                phrase.is_some_and(|phrase| is_counted(&phrase) && !phrase.is_guaranteed(config))
+            })
     }
 
     fn cost_of_subject(&self) -> Cost {
@@ -157,10 +176,13 @@ mod tests {
             query().rank(Rank::Passages),
             query().verify("overlap".parse::<Measure>().unwrap()),
             query().goal(Goal::Passage),
-            query().goal(Goal::Trace),
             query().filter("lang:de"),
+            Query::text("word ".repeat(14)).goal(Goal::Trace),
         ] {
             check(more, &config, Cost::Texts);
+        }
+        for more in [query().goal(Goal::Trace), query().filter("lang:de AND NOT text:'a b'")] {
+            check(more, &config, Cost::EveryText);
         }
     }
 

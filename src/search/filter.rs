@@ -1,30 +1,38 @@
-//! Filters: restrict hits by id, meta object and time of addition.
+//! Filters: restrict hits by id, meta object, time of addition and words in a row.
 //!
-//! A filter is a tantivy query. It is not run over the index. Instead, the candidates of a search
-//! are looked up in it, so the cost is proportional to the number of candidates.
+//! A filter is a tantivy query, except for words, which are looked for in the stored texts. It is
+//! not run over the index. Instead, the candidates of a search are looked up in it, so the cost is
+//! proportional to the number of candidates.
 
+mod condition;
 mod dates;
 mod fields;
 mod limits;
+mod phrase;
 mod ranges;
 
-use tantivy::query::{EnableScoring, QueryParser, Weight};
+use tantivy::TantivyError;
+use tantivy::query::QueryParser;
 use tantivy::query_grammar::{
     Delimiter, Occur, UserInputAst, UserInputBound, UserInputLeaf, UserInputLiteral, parse_query,
     parse_query_lenient,
 };
 use tantivy::schema::Type;
-use tantivy::{DocSet, TERMINATED, TantivyError};
+
+use self::condition::{Condition, NO_PHRASE, field_of, has_phrase};
+pub use self::phrase::Phrase;
 
 use self::fields::{FieldFault, NamedFields, is_of_meta};
 use crate::error::{Error, Result};
-use crate::index::{Snapshot, query_words, term_of, words};
+use crate::index::{Snapshot, term_of, words};
 use crate::runtime::Stop;
 
 /// The field with the caller's id.
 const ID: &str = "id";
 /// The field with the meta object.
 const META: &str = "meta";
+/// The text, in which words are looked for. A member of `meta` with this name is `meta.text`.
+const TEXT: &str = "text";
 /// The field with the time of addition.
 const ADDED: &str = "added";
 
@@ -32,8 +40,7 @@ const ADDED: &str = "added";
 pub struct Filter<'a> {
     snapshot: &'a Snapshot,
     text: &'a str,
-    /// One weight per index of the snapshot.
-    weights: Vec<Box<dyn Weight>>,
+    condition: Condition,
 }
 
 impl Filter<'_> {
@@ -77,7 +84,7 @@ impl Filter<'_> {
             &mut ast,
             &|field| {
                 let name = field.split('.').next().unwrap_or(field);
-                schema.get_field(name).is_err()
+                field != TEXT && schema.get_field(name).is_err()
             },
             &mut seen,
         );
@@ -85,6 +92,7 @@ impl Filter<'_> {
             (seen.has_pattern, NO_PATTERNS),
             (seen.number_prefix, NO_NUMBER_PREFIXES),
             (seen.has_no_condition, NO_CONDITION),
+            (seen.other_text, NO_PHRASE),
         ] {
             if is_wrong {
                 return Err(refused(text, why));
@@ -105,14 +113,7 @@ impl Filter<'_> {
             checked.map_err(|fault| field_fault(snapshot, text, fault))?;
         }
         let parser = QueryParser::for_index(searcher.index(), vec![meta]);
-        let query = parser.build_query_from_user_input_ast(ast);
-        let query = query.map_err(|e| refused(text, &query_words(&e)))?;
-        let weights = snapshot
-            .searchers()
-            .map(|searcher| query.weight(EnableScoring::disabled_from_searcher(searcher)))
-            .collect::<tantivy::Result<_>>();
-        let weights = weights.map_err(|e| failed(snapshot, text, e))?;
-        Ok(Filter { snapshot, text, weights })
+        Ok(Filter { snapshot, text, condition: Condition::of(snapshot, text, &parser, ast)? })
     }
 
     /// Keeps only the documents of a segment that match. `docs` ascend.
@@ -120,27 +121,19 @@ impl Filter<'_> {
     /// # Errors
     /// When the index cannot be read. [`Error::Cancelled`] soon after `stop`.
     pub fn retain(&self, segment: usize, docs: &mut Vec<u32>, stop: &Stop) -> Result<()> {
-        if docs.is_empty() {
-            return Ok(());
-        }
-        stop.check()?;
-        let (part, reader) = self.snapshot.reader(segment as u32);
-        let scorer = self.weights[part].scorer(reader, 1.0);
-        let mut passing = scorer.map_err(|e| failed(self.snapshot, self.text, e))?;
-        let mut at = passing.doc();
-        let mut kept = 0;
-        for place in 0..docs.len() {
-            stop.check_at(place)?;
-            let doc = docs[place];
-            if at < doc && at != TERMINATED {
-                at = passing.seek(doc);
-            }
-            docs[kept] = doc;
-            kept += usize::from(at == doc);
-        }
-        docs.truncate(kept);
-        Ok(())
+        self.condition.retain((self.snapshot, self.text), segment as u32, docs, stop)
     }
+}
+
+/// Returns whether a filter looks for words in texts, so that it may read every text of the index.
+///
+/// ```
+/// assert!(cento::search::reads_texts("topic:sea AND text:\"went up\""));
+/// assert!(!cento::search::reads_texts("topic:sea"));
+/// ```
+#[must_use]
+pub fn reads_texts(filter: &str) -> bool {
+    limits::check(filter).is_ok() && parse_query(filter).is_ok_and(|ast| has_phrase(&ast))
 }
 
 /// Makes the error for a filter whose fields cannot be used or looked up.
@@ -162,6 +155,8 @@ struct FilterCost {
     number_prefix: bool,
     /// Whether the filter, or a pair of parentheses, has no condition. It would match everything.
     has_no_condition: bool,
+    /// Whether texts are looked at in another way than for words in a row.
+    other_text: bool,
 }
 
 /// Why a filter without a condition is refused: an unset variable must not select all documents.
@@ -257,6 +252,7 @@ fn qualify(ast: &mut UserInputAst, is_unknown: &dyn Fn(&str) -> bool, seen: &mut
     if let UserInputLeaf::Literal(literal) = &*leaf
         && let (Some(field), Some(prefix)) = (&literal.field_name, prefix_of(literal))
         && field != ADDED
+        && field != TEXT
     {
         let is_text = field == ID || ranges::type_of(prefix) == Type::Str;
         seen.number_prefix |= !is_text && !dates::is_date(prefix);
@@ -273,7 +269,10 @@ fn qualify(ast: &mut UserInputAst, is_unknown: &dyn Fn(&str) -> bool, seen: &mut
         | UserInputLeaf::Regex { .. }
         | UserInputLeaf::All => false,
     };
-    seen.scans += usize::from(is_scan);
+    let is_of_text = field_of(leaf) == Some(TEXT);
+    let is_phrase = matches!(leaf, UserInputLeaf::Literal(words) if prefix_of(words).is_none());
+    seen.other_text |= is_of_text && !is_phrase;
+    seen.scans += usize::from(is_scan || is_of_text);
     seen.has_pattern |= matches!(leaf, UserInputLeaf::Regex { .. });
     let field = match leaf {
         UserInputLeaf::Literal(literal) => literal.field_name.as_mut(),

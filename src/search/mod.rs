@@ -28,6 +28,7 @@ mod brute_force;
 mod candidate;
 mod candidates;
 mod chance;
+mod containing;
 mod cost;
 mod cover;
 mod estimates;
@@ -72,14 +73,15 @@ mod weigh;
 pub use crate::index::MaxDf;
 pub use boilerplate::Boilerplate;
 pub use cento_api::{
-    Answer, BoilerplateShare, CandidateTexts, CountUnit, Goal, Hit, QueryInfo, Rank,
-    RepeatedPassage, SearchOptions, ShardAnswers, ShardCandidate, ShardCandidates,
+    Answer, BoilerplateShare, CandidateTexts, ContainingDocuments, CountUnit, Goal, Hit, QueryInfo,
+    Rank, RepeatedPassage, SearchOptions, ShardAnswers, ShardCandidate, ShardCandidates,
     ShardFrequencies, ShardHit, ShardSample, ShardSpans, ShardStep, ShardWinners, SpanCarrier,
     Stopped, Thresholds, Trace, TracedSpan, Verified, WeightedSimilarity,
 };
 pub use chance::Chance;
 pub use cost::Cost;
 pub use estimates::Estimates;
+pub use filter::reads_texts;
 pub use foreign_signature::ForeignSignature;
 pub use memory::QueryMemory;
 pub use memory::StoredMemory;

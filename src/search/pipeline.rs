@@ -33,7 +33,13 @@ impl Searcher {
         let (search, meeting) = searcher.find(query)?;
         let GoalOutcome { hits, extent, trace, candidates } = match query.options.goal {
             Goal::Hits => search.hits(meeting)?,
-            Goal::Trace => search.trace(meeting)?,
+            Goal::Trace => {
+                let mut traced = search.trace(meeting)?;
+                if let Some(trace) = &mut traced.trace {
+                    trace.containing = search.containing()?;
+                }
+                traced
+            }
             Goal::Passage => search.best_passage(meeting)?,
         };
         let Search { subject, found, .. } = &search;

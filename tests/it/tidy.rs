@@ -94,6 +94,7 @@ fn each_outside_format_has_one_door() {
                 "src/index/",
                 "src/segment/plugin.rs",
                 "src/search/filter.rs",
+                "src/search/filter/condition.rs",
                 "src/search/filter/dates.rs",
                 "src/search/filter/fields.rs",
                 "src/search/filter/ranges.rs",

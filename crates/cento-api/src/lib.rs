@@ -87,7 +87,7 @@ pub use similarity::Similarity;
 pub use sources::{SourceRanges, SourcedDocument, Sources};
 pub use stats::{Bytes, Compaction, Stats};
 pub use thresholds::Thresholds;
-pub use trace::{CountUnit, SpanCarrier, Trace, TracedSpan};
+pub use trace::{ContainingDocuments, CountUnit, SpanCarrier, Trace, TracedSpan};
 pub use unseen::UnseenText;
 pub use watch::{Watch, WatchEvent, WatchEvents, WatchOptions, WatchedKind, Webhook};
 pub use withdraw::{QuotingDocument, RemovalReason, RemovedDocument, WithdrawOptions, Withdrawal};

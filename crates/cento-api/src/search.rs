@@ -54,8 +54,9 @@ pub struct SearchOptions {
     #[cfg_attr(feature = "clap", arg(long, short = 'n', value_name = "N"))]
     #[cfg_attr(feature = "openapi", schema(maximum = 10000))]
     pub limit: Option<usize>,
-    /// Search only documents whose meta, id or time of addition matches, such as `lang:de AND
-    /// year:[2019 TO *]`, `id:2024/*` or `added:[2026-01-31T00:00:00Z TO *]`.
+    /// Search only documents whose meta, id, time of addition or text matches, such as `lang:de AND
+    /// year:[2019 TO *]`, `id:2024/*`, `added:[2026-01-31T00:00:00Z TO *]` or `text:"went up"`, for
+    /// words in a row.
     #[setters(strip_option)]
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "QUERY", allow_hyphen_values = true))]

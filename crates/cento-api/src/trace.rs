@@ -28,11 +28,25 @@ pub struct Trace {
     /// Whether dates or the order of addition decide which document was first. Dates decide if you
     /// requested a field and a carrier has a date.
     pub order: TimeOrder,
+    /// The documents that contain the whole text, word for word. Only for a text of 2 to 20 words,
+    /// of which nothing is left out, and if texts are stored.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub containing: Option<ContainingDocuments>,
     /// The spans, in the order of the text. Spans do not overlap. The passage with the most
     /// evidence comes first, and documents with passages inside this span are its carriers. The
     /// uncovered part of a further passage becomes a span if it is more than half of the passage.
     /// Otherwise it joins the neighboring span.
     pub spans: Vec<TracedSpan>,
+}
+
+/// The documents that contain a text, word for word: without case, punctuation and line breaks.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct ContainingDocuments {
+    /// How many there are. The number is exact, because cento reads all texts that may contain it.
+    pub documents: u64,
+    /// The ids of the first of them in the order of addition, at most ten.
+    pub ids: Vec<String>,
 }
 
 /// A span of a text that stored documents have too.

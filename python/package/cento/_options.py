@@ -61,8 +61,8 @@ class SearchOptions(Thresholds, total=False):
     after 1000."""
 
     filter: str | None
-    """Search only documents whose meta, id or time of addition matches, such as ``"lang:de AND
-    year:[2019 TO *]"``."""
+    """Search only documents whose meta, id, time of addition or text matches, such as
+    ``'lang:de AND year:[2019 TO *]'`` or ``'text:"went up"'``, for words in a row."""
 
     exclude_id: Sequence[str] | None
     """Ids of stored documents that are never hits. An id that is not stored excludes nothing."""

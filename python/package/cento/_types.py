@@ -340,6 +340,16 @@ class TracedSpan(_Value):
 
 
 @dataclass(frozen=True, slots=True)
+class ContainingDocuments(_Value):
+    """The documents that contain a text, word for word: without case, punctuation and line breaks."""
+
+    documents: int
+    """How many there are, exactly."""
+    ids: tuple[str, ...]
+    """The ids of the first of them in the order of addition, at most ten."""
+
+
+@dataclass(frozen=True, slots=True)
 class Trace(_Value):
     """Where every part of a text comes from. The four shares add up to 1."""
 
@@ -360,6 +370,9 @@ class Trace(_Value):
     """How the first carriers were found: ``"date"`` or ``"added"``."""
     spans: tuple[TracedSpan, ...]
     """The spans in the order of the text; they do not overlap."""
+    containing: ContainingDocuments | None = None
+    """The documents that contain the whole text, word for word, if it has 2 to 20 words, nothing is
+    left out, and texts are stored."""
 
 
 def _trace(written: dict[str, Any]) -> Trace:
@@ -372,7 +385,11 @@ def _trace(written: dict[str, Any]) -> Trace:
         known = {"a": tuple(values["a"]), "best": best, "first": first, "others": others}
         return TracedSpan(**{**values, **known})
 
-    return Trace(**{**written, "spans": tuple(span(values) for values in written["spans"])})
+    spans = tuple(span(values) for values in written["spans"])
+    containing = written.get("containing")
+    if containing is not None:
+        containing = ContainingDocuments(containing["documents"], tuple(containing["ids"]))
+    return Trace(**{**written, "spans": spans, "containing": containing})
 
 
 class Answer:

@@ -314,6 +314,7 @@ impl<'a> Tracing<'a> {
             cited: share(cited),
             new: share(self.counted.total() - known),
             order,
+            containing: None,
             spans,
         }
     }

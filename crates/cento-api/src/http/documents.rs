@@ -286,7 +286,7 @@ pub struct ListRequest {
     /// The number of documents in a page, 1 to 1,000; 100 by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<usize>,
-    /// List only documents that match this query, such as `meta.lang:de`.
+    /// List only documents that match this query, such as `meta.lang:de` or `text:"went up"`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub filter: Option<String>,
 }

@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::{Result, Search, VerbOutcome, line, output};
 use crate::output::percent;
 use crate::terminal::Id;
-use cento::search::{Answer, Goal, SpanCarrier, Trace, TracedSpan};
+use cento::search::{Answer, ContainingDocuments, Goal, SpanCarrier, Trace, TracedSpan};
 use cento_api::{TimeOrder, Unit};
 
 /// Show which parts of your text stored documents have too, and which document had each part first.
@@ -99,6 +99,9 @@ pub fn print(
     if let (Some(field), TimeOrder::Added, false) = (date, trace.order, trace.spans.is_empty()) {
         line!(out, "no carrier has a date in `{field}`: `first` means added first")?;
     }
+    if let Some(containing) = &trace.containing {
+        print_containing(out, containing)?;
+    }
     for span in &trace.spans {
         let TracedSpan { words, matched, carriers, .. } = *span;
         let is_first = (&span.best.index, &span.best.id) == (&span.first.index, &span.first.id);
@@ -127,6 +130,18 @@ pub fn print(
         line!(out)?;
     }
     Ok(())
+}
+
+/// Prints the documents that contain the whole text.
+fn print_containing(out: &mut impl Write, containing: &ContainingDocuments) -> io::Result<()> {
+    let ContainingDocuments { documents, ids } = containing;
+    if *documents == 0 {
+        return line!(out, "no document contains the whole text");
+    }
+    let more = if *documents > ids.len() as u64 { ", ..." } else { "" };
+    let ids: Vec<String> = ids.iter().map(|id| Id(id).to_string()).collect();
+    let documents = output::counted(*documents, "document");
+    line!(out, "{documents} with the whole text: {}{more}", ids.join(", "))
 }
 
 /// Returns the carrier's id and position.

@@ -13,7 +13,9 @@ use crate::command::{Command, QueueReservation};
 use crate::failure::Failure;
 use crate::files::{FileDocument, Files};
 use crate::readable::Parameters;
+use crate::turns::client_of;
 use cento::index::Document;
+use cento::search::reads_texts;
 use cento::{Error, Part, Stop};
 use cento_api::http::{
     AddResponse, AddedDocument, Commit, DocumentResponse, ListRequest, ListResponse,
@@ -147,13 +149,15 @@ pub async fn stored(
 pub async fn list(
     State(app): State<Arc<App>>,
     Parameters(request): Parameters<ListRequest>,
+    sent: Request,
 ) -> Result<Json<ListResponse>, Failure> {
     let limit = request.limit.unwrap_or(PAGE_DEFAULT);
     if !(1..=PAGE_MAX).contains(&limit) {
         return Err(Failure::argument("limit", format!("`limit` must be 1 to {PAGE_MAX}")));
     }
     let searcher = app.searcher();
-    let response = app.run(move |stop| {
+    let reads_texts = request.filter.as_deref().is_some_and(reads_texts);
+    let page = move |stop: Stop| {
         let snapshot = searcher.snapshot();
         let ListRequest { cursor, filter, .. } = &request;
         // Asking for a further document shows whether a further page exists.
@@ -183,8 +187,15 @@ pub async fn list(
             });
         }
         Ok(ListResponse { documents, cursor })
+    };
+    if !reads_texts {
+        return Ok(Json(app.run(page).await?));
+    }
+    let in_turn = app.in_turn(client_of(&sent), move |stop, turn| {
+        turn.wait(&stop)?;
+        page(stop)
     });
-    Ok(Json(response.await?))
+    Ok(Json(in_turn.await?))
 }
 
 /// Remove a document.

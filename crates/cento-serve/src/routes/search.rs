@@ -15,6 +15,7 @@ use crate::failure::Failure;
 use crate::files::{FileDocument, Files};
 use crate::memory;
 use crate::query;
+use crate::turns::client_of;
 use cento::Stop;
 use cento::index::{Config, Document};
 use cento::scheme::frequency::FrequencyTable;
@@ -58,6 +59,7 @@ pub async fn search(
     State(app): State<Arc<App>>,
     request: Request,
 ) -> std::result::Result<Response, Failure> {
+    let client = client_of(&request);
     let body = app.quick_body(request, QUICK_BYTES_MAX).await?;
     if body.is_lines() {
         return batch(&app, body).await;
@@ -71,18 +73,27 @@ pub async fn search(
     let (searcher, frequencies) = (app.searcher(), app.settings.frequencies.clone());
     let requested =
         RequestedSearch::new(request, searcher.snapshot().config(), frequencies.as_ref())?;
-    let answer = if requested.is_quick(searcher.snapshot().config()) {
+    let cost = requested.cost(searcher.snapshot().config());
+    let answer = if cost == Cost::Postings {
         // Answer on this thread, regardless of other searches.
         requested.answer(&app, &searcher, Stop::default())?
     } else {
         // The room is released after the search.
         let (_, room) = body.into_parts();
         let own = app.clone();
-        app.run(move |stop| {
+        let answer = move |stop: Stop| {
             let _room = room;
             requested.answer(&own, &searcher, stop)
-        })
-        .await?
+        };
+        if cost == Cost::EveryText {
+            let in_turn = app.in_turn(client, move |stop, turn| {
+                turn.wait(&stop)?;
+                answer(stop)
+            });
+            in_turn.await?
+        } else {
+            app.run(answer).await?
+        }
     };
     app.metrics.searched(&answer);
     Ok(Json(answer).into_response())
@@ -165,9 +176,11 @@ impl RequestedSearch {
         Ok(RequestedSearch { query, boilerplate })
     }
 
-    /// Tells whether the search takes less time than handing it to another thread and back.
-    fn is_quick(&self, config: &Config) -> bool {
-        self.boilerplate.is_empty() && self.query.cost(config) == Cost::Postings
+    /// Returns the cost of the search. If it is that of postings, handing the search to another
+    /// thread and back takes longer.
+    fn cost(&self, config: &Config) -> Cost {
+        let least = if self.boilerplate.is_empty() { Cost::Postings } else { Cost::Texts };
+        self.query.cost(config).max(least)
     }
 
     /// Runs the search and returns the hits.
@@ -279,7 +292,7 @@ mod tests {
         let config = Config::new("winnow(k=5,w=10)", "words", true).unwrap();
         let is_quick = |request: Value| {
             let request: SearchRequest = serde_json::from_value(request).unwrap();
-            RequestedSearch::new(request, &config, None).unwrap().is_quick(&config)
+            RequestedSearch::new(request, &config, None).unwrap().cost(&config) == Cost::Postings
         };
         assert!(is_quick(json!({"text": "a short text"})));
         assert!(!is_quick(json!({"text": "a short text", "boilerplate": ["a"]})));

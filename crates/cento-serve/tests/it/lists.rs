@@ -76,3 +76,25 @@ fn a_list_has_a_limit_and_a_filter_that_can_be_read() {
     assert_eq!((refused("filter=%28"), refused("cursor=zzz")), (400, 200));
     assert_eq!((refused("filter=nofield:1"), refused("filter=lang:none")), (400, 200));
 }
+
+#[test]
+fn words_in_a_row_select_documents_over_http() {
+    let dir = Dir::new();
+    let lines =
+        [("a", "Half of the light went\nup."), ("b", "The light went up."), ("c", "Up went it.")]
+            .map(|(id, text)| line(id, text, json!({})));
+    fill(&dir.path("idx"), &lines.concat());
+    let service = Service::start(&dir);
+    let client = service.client();
+    let listed = |filter: &str| {
+        let request = ListRequest { filter: Some(filter.into()), ..ListRequest::default() };
+        let listed = client.list(&request).unwrap().documents;
+        listed.into_iter().map(|document| document.id).collect::<Vec<_>>()
+    };
+    assert_eq!(listed("text:\"went up\""), ["a", "b"]);
+    assert_eq!(listed("text:\"went up\" AND NOT text:half"), ["b"]);
+    let body = json!({"text": "light went up", "goal": "trace"}).to_string();
+    let answer = service.post("/v1/search", &body);
+    let containing = json!({"documents": 2, "ids": ["a", "b"]});
+    assert_eq!((answer.status, answer.json()["trace"]["containing"].clone()), (200, containing));
+}

@@ -1,0 +1,126 @@
+//! The documents that contain a short text, word for word.
+//!
+//! A text of a few words has no passage that says more than chance, and perhaps no fingerprint in
+//! common with a document that contains it. A [trace](super::trace) therefore also counts these
+//! documents exactly: as infini-gram does for its n-grams, but from the stored texts.
+
+use cento_api::ContainingDocuments;
+
+use super::filter::{Filter, Phrase};
+use super::retrieve::Search;
+use crate::error::Result;
+use crate::index::DocAddress;
+
+/// The most words of a text whose documents are counted. Spans describe longer texts.
+const WORDS_MAX: usize = 20;
+
+/// The most documents that are listed.
+const LISTED_MAX: usize = 10;
+
+impl Search<'_> {
+    /// Counts the documents that contain the whole query. `None` if the query has less than two or
+    /// more than 20 words, or parts of it are left out, or the index stores no texts.
+    ///
+    /// # Errors
+    /// When a document cannot be read. [`Error::Cancelled`](crate::Error::Cancelled) soon after the
+    /// query is stopped.
+    pub(super) fn containing(&self) -> Result<Option<ContainingDocuments>> {
+        let Search { searcher, query, subject, .. } = self;
+        let (snapshot, stop) = (searcher.snapshot(), query.stop());
+        let is_whole = query.options.without.is_empty();
+        let text = subject.text(snapshot, query)?.filter(|_| is_whole);
+        let Some(text) = text.filter(|_| snapshot.config().store_text) else { return Ok(None) };
+        let phrase = Phrase::new(snapshot, &text, stop)?.filter(is_counted);
+        let Some(phrase) = phrase else { return Ok(None) };
+        let excluded = subject.excluded(snapshot, &query.options.exclude_id)?;
+        let filter = query.options.filter.as_deref();
+        let filter = filter.map(|text| Filter::new(snapshot, text)).transpose()?;
+        let mut found = Vec::new();
+        for (segment, view) in (0u32..).zip(snapshot.segments()) {
+            let is_other =
+                |doc: &u32| excluded.binary_search(&DocAddress { segment, doc: *doc }).is_err();
+            let mut docs: Vec<u32> = view.live().filter(is_other).collect();
+            if let Some(filter) = &filter {
+                filter.retain(segment as usize, &mut docs, stop)?;
+            }
+            phrase.retain(snapshot, segment, &mut docs, stop)?;
+            for doc in docs {
+                found.push((view.added_micros(doc)?, DocAddress { segment, doc }));
+            }
+        }
+        let documents = found.len() as u64;
+        let mut named = Vec::with_capacity(found.len());
+        for (added, address) in found {
+            named.push((added, snapshot.id(address)?));
+        }
+        named.sort();
+        let ids = named.into_iter().map(|(_, id)| id).take(LISTED_MAX).collect();
+        Ok(Some(ContainingDocuments { documents, ids }))
+    }
+}
+
+/// Returns whether a text is short enough to count the documents that contain it.
+pub(super) fn is_counted(phrase: &Phrase) -> bool {
+    (2..=WORDS_MAX).contains(&phrase.words())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use crate::index::{Config, Document, Index, WriterOptions};
+    use crate::search::{ContainingDocuments, Goal, Query, Searcher};
+
+    fn searcher(store_text: bool) -> Searcher {
+        let config = Config::new("winnow(k=5,w=10)", "words", store_text).unwrap();
+        let index = Index::in_memory(config).unwrap();
+        let options = WriterOptions::default().memory_bytes(0usize).merge(false);
+        let mut writer = index.writer(options).unwrap();
+        for (id, text) in [
+            ("z", "Half of the light\nwent up; the chimney."),
+            ("y", "The light went up."),
+            ("gone", "the light went up"),
+            ("x", "The lights went up, and the light went down."),
+            ("w", "He saw the LIGHT -- went up"),
+        ] {
+            let meta = json!({"of": id}).as_object().unwrap().clone();
+            writer.add(Document::new(id, text).with_meta(meta)).unwrap();
+            writer.commit().unwrap();
+        }
+        assert!(writer.remove("gone").unwrap());
+        writer.finish().unwrap();
+        Searcher::new(index.snapshot().unwrap())
+    }
+
+    fn containing(searcher: &Searcher, query: Query) -> Option<ContainingDocuments> {
+        searcher.search(&query.goal(Goal::Trace)).unwrap().trace.unwrap().containing
+    }
+
+    #[test]
+    fn documents_with_the_whole_text_are_counted_word_for_word() {
+        let searcher = searcher(true);
+        let check = |query: Query, ids: &[&str]| {
+            let expected = ContainingDocuments {
+                documents: ids.len() as u64,
+                ids: ids.iter().map(|&id| id.to_owned()).collect(),
+            };
+            assert_eq!(containing(&searcher, query), Some(expected));
+        };
+        check(Query::text("light went up"), &["z", "y", "w"]);
+        check(Query::text("the light, went"), &["z", "y", "x", "w"]);
+        check(Query::text("the light of"), &[]);
+        check(Query::text("light went up").exclude_id(vec!["z".to_owned()]), &["y", "w"]);
+        check(Query::text("light went up").filter("of: IN [z x]"), &["z"]);
+        check(Query::id("y"), &["z", "w"]);
+        for text in ["light".to_owned(), "light went up ".repeat(7)] {
+            assert_eq!(containing(&searcher, Query::text(text)), None);
+        }
+    }
+
+    #[test]
+    fn without_texts_or_with_parts_left_out_nothing_is_counted() {
+        assert_eq!(containing(&searcher(false), Query::text("light went up")), None);
+        let without = Query::text("\"light went up\"").without(vec![crate::CitedPart::Quotations]);
+        assert_eq!(containing(&searcher(true), without), None);
+    }
+}
