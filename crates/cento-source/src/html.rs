@@ -24,7 +24,7 @@ mod place;
 use std::ops::Range;
 
 use html5gum::emitters::default::DefaultEmitter;
-use html5gum::{Span, Token, Tokenizer};
+use html5gum::{Span, StartTag, Token, Tokenizer};
 
 pub(crate) use aligned::decoded;
 use aligned::{AlignedPart, parts};
@@ -53,15 +53,114 @@ pub enum Html {
 /// The cost of a tag in the sum. Of 1, 2, 3, 4 and 6, this cost was best on annotated pages.
 const TAG_COST: i64 = 2;
 
-/// Elements whose contents are not shown.
-const HIDDEN: [&[u8]; 4] = [b"script", b"style", b"template", b"noscript"];
-
-/// Elements within a line of text.
-const WITHIN_LINES: [&[u8]; 25] = [
-    b"a", b"abbr", b"acronym", b"b", b"bdi", b"big", b"cite", b"code", b"dfn", b"em", b"font",
-    b"i", b"kbd", b"mark", b"q", b"s", b"samp", b"small", b"span", b"strong", b"sub", b"sup",
-    b"tt", b"u", b"wbr",
+/// Elements whose contents are not shown, or repeat what is beside them: readings of characters
+/// (ruby), and the source of a formula.
+const HIDDEN: [&[u8]; 9] = [
+    b"script",
+    b"style",
+    b"template",
+    b"noscript",
+    b"rt",
+    b"rp",
+    b"rtc",
+    b"annotation",
+    b"annotation-xml",
 ];
+
+/// Elements of HTML that end a line of text, or stand apart from the words beside them. All others
+/// are within a line: those for parts of a sentence, and by the rules of HTML also unknown ones.
+const APART: [&[u8]; 83] = [
+    b"address",
+    b"applet",
+    b"area",
+    b"article",
+    b"aside",
+    b"audio",
+    b"base",
+    b"basefont",
+    b"blockquote",
+    b"body",
+    b"br",
+    b"button",
+    b"canvas",
+    b"caption",
+    b"center",
+    b"col",
+    b"colgroup",
+    b"datalist",
+    b"dd",
+    b"details",
+    b"dialog",
+    b"dir",
+    b"div",
+    b"dl",
+    b"dt",
+    b"embed",
+    b"fieldset",
+    b"figcaption",
+    b"figure",
+    b"footer",
+    b"form",
+    b"frame",
+    b"frameset",
+    b"h1",
+    b"h2",
+    b"h3",
+    b"h4",
+    b"h5",
+    b"h6",
+    b"head",
+    b"header",
+    b"hgroup",
+    b"hr",
+    b"html",
+    b"iframe",
+    b"img",
+    b"input",
+    b"legend",
+    b"li",
+    b"link",
+    b"main",
+    b"map",
+    b"menu",
+    b"meta",
+    b"meter",
+    b"nav",
+    b"noframes",
+    b"object",
+    b"ol",
+    b"optgroup",
+    b"option",
+    b"p",
+    b"param",
+    b"picture",
+    b"pre",
+    b"progress",
+    b"search",
+    b"section",
+    b"select",
+    b"source",
+    b"summary",
+    b"table",
+    b"tbody",
+    b"td",
+    b"textarea",
+    b"tfoot",
+    b"th",
+    b"thead",
+    b"title",
+    b"tr",
+    b"track",
+    b"ul",
+    b"video",
+];
+
+/// Returns whether an element is within a line of text. A custom element (`x-card`) is not, because
+/// style sheets make blocks of most of them. Neither is a part of a drawing, except `tspan`.
+fn is_within_line(name: &[u8]) -> bool {
+    const DRAWN: [&[u8]; 5] = [b"svg", b"text", b"textpath", b"foreignobject", b"g"];
+    !APART.contains(&name) && !DRAWN.contains(&name) && !name.contains(&b'-')
+}
 
 /// The text of a page, the place of the text in the decoded page (`None` if the text is the page),
 /// and the number of characters that a reader does not see.
@@ -138,11 +237,11 @@ impl PagePiece {
     /// Returns the piece for a tag within `preformatted` open `pre` elements.
     fn tag(name: &[u8], preformatted: usize) -> PagePiece {
         let place = match name {
-            b"br" | b"tspan" => TagPlace::LineEnd,
+            b"br" => TagPlace::LineEnd,
             b"td" | b"th" => TagPlace::CellEnd,
-            _ if WITHIN_LINES.contains(&name) => TagPlace::Line,
             b"svg" => TagPlace::Hidden,
             _ if HIDDEN.contains(&name) => TagPlace::Hidden,
+            _ if is_within_line(name) => TagPlace::Line,
             _ => TagPlace::BlockEnd,
         };
         PagePiece::Tag { place, cost: if preformatted > 0 { 0 } else { TAG_COST } }
@@ -175,6 +274,9 @@ fn pieces_seen(page: &str, sees_all: bool) -> (Vec<PagePiece>, bool) {
                 sight.start(&tag);
                 places.start(&tag, pieces.len());
                 pieces.push(PagePiece::tag(&tag.name, preformatted));
+                if begins_drawn_line(&tag) {
+                    pieces.push(PagePiece::Tag { place: TagPlace::LineEnd, cost: 0 });
+                }
                 if marks.start(&tag) {
                     pieces.push(PagePiece::Tag { place: TagPlace::WordEnd, cost: 0 });
                 }
@@ -203,7 +305,8 @@ fn pieces_seen(page: &str, sees_all: bool) -> (Vec<PagePiece>, bool) {
                     Visibility::Yes | Visibility::Hidden => {
                         has_text |= words > 0;
                         let Span { start, end } = found.span;
-                        let place = PlaceInPage { is_raised: marks.is_raised(), ..places.now() };
+                        let (is_raised, is_note) = (marks.is_raised(), marks.is_linked());
+                        let place = PlaceInPage { is_raised, is_note, ..places.now() };
                         pieces.push(PagePiece::Text { text, span: start..end, words, place });
                     }
                 }
@@ -218,6 +321,12 @@ fn pieces_seen(page: &str, sees_all: bool) -> (Vec<PagePiece>, bool) {
         }
     }
     (pieces, has_hidden && !has_text)
+}
+
+/// Returns whether a part of a drawn text is placed on its own, as lines of a drawing are.
+fn begins_drawn_line(tag: &StartTag<usize>) -> bool {
+    let is_placed = |name: &&[u8]| tag.attributes.contains_key(*name);
+    tag.name.as_slice() == b"tspan" && [&b"x"[..], b"y", b"dy"].iter().any(is_placed)
 }
 
 /// Returns the number of words, or of pairs of letters in scripts without spaces between words.

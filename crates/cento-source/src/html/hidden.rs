@@ -7,7 +7,7 @@
 
 use html5gum::StartTag;
 
-use super::{HIDDEN, PagePiece, WITHIN_LINES};
+use super::{HIDDEN, PagePiece, is_within_line};
 
 /// Elements without an end tag.
 pub(super) const VOID: [&[u8]; 14] = [
@@ -35,16 +35,35 @@ const OPACITY_HIDDEN: f64 = 0.05;
 /// Text at this offset from the left or top edge, in pixels, is outside of the page.
 const OUTSIDE: f64 = -500.0;
 
+/// The readings of characters, whose end tags may be missing, and what ends them.
+const READINGS: [&[u8]; 3] = [b"rt", b"rp", b"rtc"];
+const AFTER_READINGS: [&[u8]; 5] = [b"rt", b"rp", b"rtc", b"rb", b"ruby"];
+
 /// Follows the tags of a page.
 #[derive(Default)]
 pub struct Sight {
     /// The open elements from the outermost invisible element inwards. Empty where text is visible.
-    open: Vec<Vec<u8>>,
-    /// Whether the contents are text, which only the declaration of the element hides.
-    is_text: bool,
+    open: Vec<OpenElement>,
     /// The number of open drawings, and of open text elements in drawings.
     drawings: usize,
     drawn_texts: usize,
+}
+
+/// An open element that is invisible, or within an invisible element.
+struct OpenElement {
+    name: Vec<u8>,
+    hidden: HiddenBy,
+    /// Whether the contents are text, which only declarations hide.
+    is_text: bool,
+}
+
+/// How an element is hidden. An element within it can have letters of a size again, and be visible
+/// again, but nothing else undoes the rest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+struct HiddenBy {
+    size: bool,
+    visibility: bool,
+    other: bool,
 }
 
 /// Elements of a drawing with text, as the tokenizer writes their names.
@@ -64,11 +83,11 @@ pub enum Visibility {
 impl Sight {
     /// Returns the visibility of a text at this place.
     pub fn seen(&self) -> Visibility {
-        match (self.open.is_empty(), self.is_text) {
-            (true, _) if self.drawings > 0 && self.drawn_texts == 0 => Visibility::NoText,
-            (true, _) => Visibility::Yes,
-            (false, true) => Visibility::Hidden,
-            (false, false) => Visibility::NoText,
+        match self.open.last() {
+            Some(OpenElement { is_text: false, .. }) => Visibility::NoText,
+            Some(open) if open.hidden != HiddenBy::default() => Visibility::Hidden,
+            _ if self.drawings > 0 && self.drawn_texts == 0 => Visibility::NoText,
+            _ => Visibility::Yes,
         }
     }
 
@@ -79,20 +98,23 @@ impl Sight {
         if self.ends_before(name) {
             self.open.clear();
         }
+        if self.is_reading() && AFTER_READINGS.contains(&name) {
+            self.open.pop();
+        }
         if has_end && self.open.is_empty() {
             self.drawings += usize::from(name == b"svg");
             let is_text = self.drawings > 0 && DRAWN_TEXTS.contains(&name);
             self.drawn_texts += usize::from(is_text);
         }
-        if !self.open.is_empty() {
+        let (hidden, is_text) = match self.open.last() {
             // In an element without text, only the end tag of the same element counts.
-            if has_end && (self.is_text || self.open[0] == name) {
-                self.open.push(name.to_vec());
-            }
-        } else if has_end && HIDDEN.contains(&name) {
-            (self.open, self.is_text) = (vec![name.to_vec()], false);
-        } else if has_end && hides(tag) {
-            (self.open, self.is_text) = (vec![name.to_vec()], true);
+            Some(open) if !open.is_text => (open.hidden, open.name != name),
+            Some(open) => (open.hidden.within(tag), !HIDDEN.contains(&name)),
+            None => (HiddenBy::default().within(tag), !HIDDEN.contains(&name)),
+        };
+        let is_within_text = self.open.last().is_some_and(|open| open.is_text);
+        if has_end && (is_within_text || !is_text || self.open.is_empty() && hidden.is_hidden()) {
+            self.open.push(OpenElement { name: name.to_vec(), hidden, is_text });
         }
     }
 
@@ -106,66 +128,105 @@ impl Sight {
                 self.drawn_texts = self.drawn_texts.saturating_sub(1);
             }
         }
-        match self.open.iter().rposition(|open| open == name) {
+        if self.is_reading() && (name == b"ruby" || !is_within_line(name)) {
+            self.open.pop();
+        }
+        match self.open.iter().rposition(|open| open.name == name) {
             Some(at) => self.open.truncate(at),
             // The end tag of an outer element also ends the elements inside. `</p>` is excluded,
             // because a stray end of a paragraph may occur anywhere.
-            None if self.is_text && name != b"p" && !WITHIN_LINES.contains(&name) => {
-                self.open.clear()
+            None if name != b"p" && !is_within_line(name) => {
+                if self.open.last().is_some_and(|open| open.is_text) {
+                    self.open.clear();
+                }
             }
             None => {}
         }
     }
 
+    /// Returns whether the innermost element is the reading of characters.
+    fn is_reading(&self) -> bool {
+        self.open.last().is_some_and(|open| READINGS.contains(&open.name.as_slice()))
+    }
+
     /// Returns whether `name` implies the end of the invisible element, which lacks an end tag.
     fn ends_before(&self, name: &[u8]) -> bool {
-        let Some(first) = self.open.first().filter(|_| self.is_text) else { return false };
-        if first == b"p" {
-            return self.open.len() == 1 && !WITHIN_LINES.contains(&name) && !VOID.contains(&name);
+        let is_text = self.open.last().is_some_and(|open| open.is_text);
+        let Some(first) = self.open.first().filter(|_| is_text) else { return false };
+        if first.name == b"p" {
+            return self.open.len() == 1 && !is_within_line(name) && !VOID.contains(&name);
         }
         let is_sibling =
-            |group: &&&[&[u8]]| group.contains(&first.as_slice()) && group.contains(&name);
+            |group: &&&[&[u8]]| group.contains(&first.name.as_slice()) && group.contains(&name);
         let in_list = || {
             let inner = self.open.iter().rev().take(ITEM_DEPTH_MAX);
-            inner.into_iter().any(|open| LISTS.contains(&open.as_slice()))
+            inner.into_iter().any(|open| LISTS.contains(&open.name.as_slice()))
         };
         SIBLINGS.iter().any(|group| is_sibling(&group)) && !in_list()
     }
 }
 
-/// Returns whether an element declares itself invisible. Does not apply to a whole page, because a
-/// script usually reveals the page.
-fn hides<S: html5gum::SpanBound>(tag: &StartTag<S>) -> bool {
-    let is_page = [&b"html"[..], b"body"].contains(&tag.name.as_slice());
-    let has = |name: &[u8]| tag.attributes.contains_key(name);
-    let style = tag.attributes.get(&b"style"[..]).map(|style| style.to_vec());
-    let is_closed = tag.name.as_slice() == b"dialog" && !has(b"open");
-    let hides = style.is_some_and(|style| hides_by(&String::from_utf8_lossy(&style)));
-    !is_page && (has(b"hidden") || is_closed || hides)
+/// Classes of formulas as markup, which the page shows in another way beside them.
+const FORMULAS: [&str; 2] = ["katex-mathml", "mjx_assistive_mathml"];
+
+impl HiddenBy {
+    fn is_hidden(self) -> bool {
+        self != HiddenBy::default()
+    }
+
+    /// Returns how an element within one that is hidden in this way is hidden. Declarations of a
+    /// whole page do not count, because a script usually reveals the page.
+    fn within<S: html5gum::SpanBound>(self, tag: &StartTag<S>) -> HiddenBy {
+        let has = |name: &[u8]| tag.attributes.contains_key(name);
+        let of = |name: &[u8]| {
+            let value = tag.attributes.get(name).map(|value| value.to_vec());
+            value.map(|value| String::from_utf8_lossy(&value).to_ascii_lowercase())
+        };
+        if [&b"html"[..], b"body"].contains(&tag.name.as_slice()) {
+            return self;
+        }
+        let mut hidden = self;
+        let is_closed = tag.name.as_slice() == b"dialog" && !has(b"open");
+        let is_formula = |class: String| class.split_whitespace().any(|it| FORMULAS.contains(&it));
+        hidden.other |= has(b"hidden") || is_closed || of(b"class").is_some_and(is_formula);
+        if let Some(style) = of(b"style") {
+            hidden.take(&style.split_whitespace().collect::<String>());
+        }
+        hidden
+    }
+
+    /// Takes a style, in small letters without white space.
+    fn take(&mut self, style: &str) {
+        let value = |name: &str| {
+            let mut declarations =
+                style.rsplit(';').filter_map(|declaration| declaration.split_once(':'));
+            // The last declaration of a property counts.
+            let value = declarations.find(|(found, _)| *found == name);
+            value.map(|(_, value)| value.trim_end_matches("!important"))
+        };
+        let is_one =
+            |name: &str, values: &[&str]| value(name).is_some_and(|value| values.contains(&value));
+        let background = value("background-color").or_else(|| value("background"));
+        if let Some(visibility) = value("visibility").filter(|&value| value != "inherit") {
+            self.visibility = ["hidden", "collapse"].contains(&visibility);
+        }
+        if let Some(size) = value("font-size").filter(|&value| !is_relative(value) || !self.size) {
+            self.size = pixels(size).is_some_and(|size| size < SIZE_HIDDEN);
+        }
+        self.other |= is_one("display", &["none"])
+            || is_one("content-visibility", &["hidden"])
+            || value("opacity").and_then(number).is_some_and(|opacity| opacity < OPACITY_HIDDEN)
+            || is_one("color", &["transparent"])
+            || value("color").is_some_and(|color| background == Some(color))
+            || is_outside(&value)
+            || is_without_size(&value);
+    }
 }
 
-/// Returns whether a style hides text.
-fn hides_by(style: &str) -> bool {
-    let style: String = style.to_ascii_lowercase().split_whitespace().collect();
-    let value = |name: &str| {
-        let mut declarations =
-            style.rsplit(';').filter_map(|declaration| declaration.split_once(':'));
-        // The last declaration of a property counts.
-        let value = declarations.find(|(found, _)| *found == name);
-        value.map(|(_, value)| value.trim_end_matches("!important"))
-    };
-    let is_one =
-        |name: &str, values: &[&str]| value(name).is_some_and(|value| values.contains(&value));
-    let background = value("background-color").or_else(|| value("background"));
-    is_one("display", &["none"])
-        || is_one("visibility", &["hidden", "collapse"])
-        || is_one("content-visibility", &["hidden"])
-        || value("opacity").and_then(number).is_some_and(|opacity| opacity < OPACITY_HIDDEN)
-        || value("font-size").and_then(pixels).is_some_and(|size| size < SIZE_HIDDEN)
-        || is_one("color", &["transparent"])
-        || value("color").is_some_and(|color| background == Some(color))
-        || is_outside(&value)
-        || is_without_size(&value)
+/// Returns whether a size of letters is relative to the size around it.
+fn is_relative(size: &str) -> bool {
+    let is_of_parent = size.ends_with("em") && !size.ends_with("rem") || size.ends_with('%');
+    is_of_parent || ["inherit", "smaller", "larger", "unset"].contains(&size)
 }
 
 /// Returns the number at the beginning of a style value. A percentage becomes a fraction.

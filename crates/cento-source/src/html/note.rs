@@ -10,7 +10,7 @@ use std::ops::Range;
 
 use html5gum::{SpanBound, StartTag};
 
-use super::{PagePiece, TagPlace, WITHIN_LINES};
+use super::{PagePiece, TagPlace, is_within_line};
 
 /// Follows the tags of a page.
 #[derive(Default)]
@@ -18,14 +18,23 @@ pub struct Marks {
     is_in_link: bool,
     /// The link is declared as a note mark, which style sheets raise.
     is_in_mark: bool,
+    /// The target of the link is a note.
+    is_to_note: bool,
     raised: usize,
+    /// The name of the outermost element that a style raises, and how many elements of this name
+    /// are open within it.
+    styled: Option<(Vec<u8>, usize)>,
     /// The name of the outermost element that is declared to be the number of a line, and how many
     /// elements of this name are open within it.
     numbering: Option<(Vec<u8>, usize)>,
 }
 
 /// Classes of the numbers of lines and verses, without `-` and `_`: `line-number`, `versenum`.
-const NUMBERINGS: [&[u8]; 9] = [
+const NUMBERINGS: [&[u8]; 13] = [
+    b"ln",
+    b"verse",
+    b"vn",
+    b"linenr",
     b"linenumber",
     b"linenum",
     b"lineno",
@@ -57,37 +66,93 @@ fn is_numbering<S: SpanBound>(tag: &StartTag<S>) -> bool {
 const LINKS_TO_NOTES: [(&[u8], &[u8]); 3] =
     [(b"epub:type", b"noteref"), (b"role", b"doc-noteref"), (b"class", b"noteref")];
 
+/// How the targets of links to notes begin, without `-` and `_`, as word processors, converters and
+/// wikis name them: `#_ftn1`, `#fn:1`, `#footnote-1`, `#cite_note-1`.
+const TARGETS: [&[u8]; 9] = [
+    b"fn",
+    b"ftn",
+    b"footnote",
+    b"sdfootnote",
+    b"sdendnote",
+    b"endnote",
+    b"edn",
+    b"note",
+    b"citenote",
+];
+
+/// Returns whether the target of a link is a note on this page.
+fn is_to_note<S: SpanBound>(tag: &StartTag<S>) -> bool {
+    let target = tag.attributes.get(&b"href"[..]).and_then(|target| target.strip_prefix(b"#"));
+    target.is_some_and(|target| {
+        let letters = target.iter().filter(|byte| !b"-_".contains(byte));
+        let letters: Vec<u8> = letters.map(u8::to_ascii_lowercase).collect();
+        let follows = |rest: &[u8]| rest.iter().any(u8::is_ascii_digit);
+        TARGETS.iter().any(|of| letters.strip_prefix(*of).is_some_and(follows))
+    })
+}
+
+/// Returns whether a style raises an element.
+fn is_raised_by_style<S: SpanBound>(tag: &StartTag<S>) -> bool {
+    let style = tag.attributes.get(&b"style"[..]).map(|style| style.to_ascii_lowercase());
+    style.is_some_and(|style| {
+        let style: Vec<u8> = style.into_iter().filter(|byte| !byte.is_ascii_whitespace()).collect();
+        memchr::memmem::find(&style, b"vertical-align:super").is_some()
+    })
+}
+
+/// Counts an element with the name of the outermost one of a kind. Returns whether one begins.
+fn begin(outermost: &mut Option<(Vec<u8>, usize)>, name: &[u8], is_one: bool) -> bool {
+    match outermost {
+        Some((outer, open)) if outer == name => *open += 1,
+        None if is_one => *outermost = Some((name.to_vec(), 1)),
+        _ => return false,
+    }
+    is_one
+}
+
+/// Takes the end tag of an element that may be counted.
+fn finish(outermost: &mut Option<(Vec<u8>, usize)>, name: &[u8]) {
+    if let Some((outer, open)) = outermost
+        && outer == name
+    {
+        *open -= 1;
+        if *open == 0 {
+            *outermost = None;
+        }
+    }
+}
+
 impl Marks {
     /// Takes a start tag, and returns whether the number of a note begins: a raised link.
     pub fn start<S: SpanBound>(&mut self, tag: &StartTag<S>) -> bool {
         let name = tag.name.as_slice();
-        match &mut self.numbering {
-            Some((outer, open)) if outer == name => *open += 1,
-            None if WITHIN_LINES.contains(&name) && is_numbering(tag) => {
-                self.numbering = Some((name.to_vec(), 1));
-            }
-            _ => {}
-        }
+        let is_within = is_within_line(name);
+        begin(&mut self.numbering, name, is_within && is_numbering(tag));
+        let is_raised = begin(&mut self.styled, name, is_within && is_raised_by_style(tag));
         match name {
             b"a" => {
-                self.end(b"a");
-                self.is_in_link = true;
+                (self.is_in_link, self.is_to_note) = (true, is_to_note(tag));
                 self.is_in_mark = LINKS_TO_NOTES
                     .iter()
                     .any(|(attribute, value)| has_word(tag, attribute, |word| word == *value));
-                self.raised > 0 || self.is_in_mark
+                self.is_raised()
             }
             b"sup" => {
                 self.raised += 1;
                 self.is_in_link
             }
-            _ => false,
+            _ => is_raised && self.is_in_link,
         }
     }
 
     /// Returns whether the place is in a raised element.
     pub fn is_raised(&self) -> bool {
-        self.raised > 0 || self.is_in_mark
+        self.raised > 0 || self.is_in_mark || self.styled.is_some()
+    }
+
+    /// Returns whether the place is in a link to a note.
+    pub fn is_linked(&self) -> bool {
+        self.is_to_note
     }
 
     /// Returns whether a text at this place is the number of a line or verse.
@@ -102,16 +167,10 @@ impl Marks {
 
     /// Takes an end tag.
     pub fn end(&mut self, name: &[u8]) {
-        if let Some((outer, open)) = &mut self.numbering
-            && outer == name
-        {
-            *open -= 1;
-            if *open == 0 {
-                self.numbering = None;
-            }
-        }
+        finish(&mut self.numbering, name);
+        finish(&mut self.styled, name);
         match name {
-            b"a" => (self.is_in_link, self.is_in_mark) = (false, false),
+            b"a" => (self.is_in_link, self.is_in_mark, self.is_to_note) = (false, false, false),
             b"sup" => self.raised = self.raised.saturating_sub(1),
             _ => {}
         }
@@ -140,7 +199,7 @@ pub fn drop_marks(pieces: &mut [PagePiece]) {
         at = raised.end;
         let mark = NoteMark::of(pieces, raised.clone());
         match mark.number {
-            Some(number) if mark.begins_word() => verses.push((number, raised)),
+            Some(number) if mark.begins_word() && !mark.is_note => verses.push((number, raised)),
             _ if mark.is_of_note() => {
                 let end = if mark.after.is_some_and(char::is_alphanumeric) {
                     TagPlace::WordEnd
@@ -159,7 +218,7 @@ pub fn drop_marks(pieces: &mut [PagePiece]) {
 }
 
 fn is_raised(piece: &PagePiece) -> bool {
-    matches!(piece, PagePiece::Text { place, .. } if place.is_raised)
+    matches!(piece, PagePiece::Text { place, .. } if place.is_raised || place.is_note)
 }
 
 /// Returns whether a piece is within a line of text and has no words.
@@ -199,6 +258,9 @@ fn remove(pieces: &mut [PagePiece], range: Range<usize>, end: TagPlace) {
 struct NoteMark {
     text: String,
     is_link: bool,
+    is_raised: bool,
+    /// In a link to a note.
+    is_note: bool,
     /// The number, if the text is only a number.
     number: Option<u32>,
     /// The length of the word before the mark, and its last character. `None` after a space.
@@ -211,10 +273,13 @@ struct NoteMark {
 impl NoteMark {
     fn of(pieces: &[PagePiece], range: Range<usize>) -> NoteMark {
         let (mut text, mut is_link) = (String::new(), false);
+        let (mut is_raised, mut is_note) = (false, false);
         for piece in &pieces[range.clone()] {
             if let PagePiece::Text { text: raised, place, .. } = piece {
                 text.push_str(raised);
                 is_link |= place.is_link;
+                is_raised |= place.is_raised;
+                is_note |= place.is_note;
             }
         }
         let text = text.trim().to_owned();
@@ -226,6 +291,8 @@ impl NoteMark {
             number: text.parse().ok().filter(|_| is_number && text.len() <= 3),
             text,
             is_link,
+            is_raised,
+            is_note,
             word_letters: letters,
             before: before.chars().next_back().filter(|c| !c.is_whitespace()),
             after: after.chars().next().filter(|c| !c.is_whitespace()),
@@ -249,7 +316,12 @@ impl NoteMark {
         let is_short = self.text.chars().count() <= LINK_CHARS_MAX;
         if self.is_link {
             let is_bracketed = self.text.starts_with('[') && self.text.ends_with(']');
-            return numbers || (is_short && (is_bracketed || all(&is_sign)));
+            // "see note 2" is a sentence, unless the number touches a word.
+            let is_apart = self.is_raised
+                || is_bracketed
+                || self.before.is_some()
+                || self.after.is_some_and(char::is_alphanumeric);
+            return is_apart && (numbers || (is_short && (is_bracketed || all(&is_sign))));
         }
         let is_close = |c: char| ".,;:!?)]\"'\u{201d}\u{2019}\u{bb}".contains(c);
         let after_word = match self.before {

@@ -20,6 +20,8 @@ pub struct PlaceInPage {
     pub is_link: bool,
     /// Raised above the line.
     pub is_raised: bool,
+    /// In a link whose target is a note.
+    pub is_note: bool,
     /// In an element beside the content.
     pub is_beside: bool,
     /// The number of the outermost enclosing `article`.

@@ -282,7 +282,7 @@ fn hidden_elements_end_where_they_end() {
     check("the 1<sup>st</sup> x<sup>2</sup><a>b</a>", "the 1st x2b");
     check("a</script>b", "ab");
     // The text of a drawing is text.
-    let text = "<style>x</style><defs>y</defs><text><tspan>one</tspan><tspan>two</tspan></text>";
+    let text = "<style>x</style><defs>y</defs><text><tspan x=0>one</tspan><tspan dy=9>two</tspan></text>";
     check(
         &format!("<p>a</p><svg><title>z</title>{text}<text>three</text></svg>b"),
         "a\none\ntwo\nthree\nb",
@@ -447,4 +447,83 @@ fn a_page_may_declare_its_encoding() {
     let dense = "\u{543e}\u{8f29}\u{306f}\u{732b}\u{3067}\u{3042}\u{308b}";
     let page = format!("<a>x</a><a>y</a><p>{dense}</p><a>z</a>");
     assert_eq!(shown(page.as_bytes(), None, Html::Content), dense);
+}
+
+/// Returns all text of a body, and the number of characters that a reader does not see.
+fn all_of(body: &str) -> (String, usize) {
+    let (text, _, hidden) = text_of_page(&format!("<body>{body}"), Html::All);
+    (text, hidden)
+}
+
+#[test]
+fn an_element_can_be_visible_again_within_a_hidden_one() {
+    // MJML writes mails like this, and pages close the gaps between inline blocks like this.
+    for (body, text, hidden) in [
+        ("<td style='font-size:0px'><div style='font-size:13px'>seen</div> gap</td>", "seen", 3),
+        (
+            "<p style='font-size:0'>a<b style='font-size:2em'>b</b><b style='font-size:1rem'>c</b>",
+            "c",
+            2,
+        ),
+        ("<p style='visibility:hidden'>a<b style='visibility:visible'>b</b>c</p>d", "b\nd", 2),
+        ("<p style='visibility:hidden'>a<b style='font-size:13px'>b</b>c</p>d", "d", 3),
+        (
+            "<p style='display:none'>a<b style='display:inline;visibility:visible'>b</b></p>c",
+            "c",
+            2,
+        ),
+        ("<p style='font-size:0'>a<b style='font-size:9px;display:none'>b</b>c</p>d", "d", 3),
+        ("<p style='font-size:0'><b style='font-size:9px'>a<script>b</script></b></p>", "a", 0),
+    ] {
+        assert_eq!(all_of(body), (text.to_owned(), hidden), "{body}");
+    }
+}
+
+#[test]
+fn readings_and_sources_of_formulas_are_no_text() {
+    for (body, text) in [
+        ("<p>a<ruby>b<rp>(</rp><rt>c</rt><rp>)</rp></ruby>d</p>", "abd"),
+        ("<p><ruby>b<rt>c<rb>d<rt>e</ruby>f <ruby>g<rtc><rt>h</rt></rtc></ruby>i</p>", "bdf gi"),
+        ("<p>x <ruby>b<rt>c</p><p>d</p>", "x b\nd"),
+        (
+            "<p>So <math><semantics><mrow><mi>x</mi><mo>=</mo><mn>1</mn></mrow>\
+             <annotation-xml><ci>y</ci></annotation-xml><annotation>z</annotation></semantics>\
+             </math> holds",
+            "So x=1 holds",
+        ),
+    ] {
+        assert_eq!(all_of(body), (text.to_owned(), 0), "{body}");
+    }
+}
+
+#[test]
+fn parts_of_a_word_are_joined_whatever_their_element_is() {
+    for name in
+        ["em", "ins", "del", "var", "strike", "nobr", "time", "label", "bdo", "output", "emph"]
+    {
+        assert_eq!(all_of(&format!("ope<{name}>ne</{name}>d")).0, "opened", "{name}");
+    }
+    for name in ["div", "p", "li", "x-card", "figure", "button"] {
+        assert_eq!(all_of(&format!("a<{name}>b</{name}>c")).0, "a\nb\nc", "{name}");
+    }
+    let drawing = "<svg><text>harb<tspan class=b>ours</tspan><tspan x=1>next</tspan></text></svg>";
+    assert_eq!(all_of(drawing).0, "harbours\nnext");
+}
+
+#[test]
+fn links_to_notes_and_numbers_raised_by_styles_are_marks() {
+    for (body, text) in [
+        ("built<a href='#_ftn1'><span><span>[1]</span></span></a> in spring", "built in spring"),
+        ("built<a href='#fn:2'>2</a>, and", "built, and"),
+        ("built<a href='#sdfootnote3sym'>3</a>", "built"),
+        ("<p><a href='#sdfootnote1anc'>1</a>See Smith", "See Smith"),
+        ("<p><a href='#_ftnref1'>[1]</a> See Smith", "See Smith"),
+        ("built<span style='vertical-align: super; font-size:9px'>12</span> in", "built in"),
+        ("see note <a href='#note2'>2</a> below", "see note 2 below"),
+        ("in <a href='#fn1'>the first note</a>", "in the first note"),
+        ("10<span style='vertical-align:super'>3</span> m", "103 m"),
+        ("<p><a href='#section2'>2</a>nd", "2nd"),
+    ] {
+        assert_eq!(all_of(body).0, text, "{body}");
+    }
 }
