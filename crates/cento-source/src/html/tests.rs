@@ -282,7 +282,8 @@ fn hidden_elements_end_where_they_end() {
     check("the 1<sup>st</sup> x<sup>2</sup><a>b</a>", "the 1st x2b");
     check("a</script>b", "ab");
     // The text of a drawing is text.
-    let text = "<style>x</style><defs>y</defs><text><tspan x=0>one</tspan><tspan dy=9>two</tspan></text>";
+    let text =
+        "<style>x</style><defs>y</defs><text><tspan x=0>one</tspan><tspan dy=9>two</tspan></text>";
     check(
         &format!("<p>a</p><svg><title>z</title>{text}<text>three</text></svg>b"),
         "a\none\ntwo\nthree\nb",
