@@ -7,7 +7,7 @@
 
 use std::cell::OnceCell;
 use std::cmp::Ordering;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, HashSet};
 
 use super::query::Query;
 use super::query_signature::QuerySignature;
@@ -16,7 +16,7 @@ use super::score::Scored;
 use super::searcher::Searcher;
 use super::shared::{SharedFingerprints, terms_of};
 use crate::error::Result;
-use crate::index::{DocAddress, Snapshot};
+use crate::index::DocAddress;
 use crate::runtime::Stop;
 use crate::segment::{Candidates, SegmentReader, Terms};
 
@@ -46,64 +46,76 @@ impl Searcher {
         let mut hits = search.meeting(&documents)?;
         hits.sort_unstable_by_key(|hit| hit.address);
         let adds_min = query.thresholds.overlap().into();
-        search.greedily(hits, adds_min, |Scored { address, .. }, terms| {
+        let mut counts = CoverCounts::of(&search, &hits)?;
+        let terms = counts.ordinals();
+        greedily(hits, adds_min, &mut counts, stop, |Scored { address, .. }| {
             chosen.push(address);
             if chosen.len() == limit {
                 return Ok(None);
             }
-            shared.read(&self.snapshot, (keys, terms), address, stop)?;
+            shared.read(&self.snapshot, (keys, &terms), address, stop)?;
             Ok(Some(shared.keys()))
         })?;
         Ok(chosen)
     }
 }
 
-impl Search<'_> {
-    /// Calls `explained_by` with one document after another, always the document that adds the most
-    /// fingerprints to the explained ones, until no document adds `adds_min`. `explained_by`
-    /// returns which keys the document explains, or `None` to end.
+/// For each hit, the number or the weight of its fingerprints that are unexplained.
+pub trait CoverCounting {
+    /// Returns what the hit at `address` adds.
+    fn by(&self, address: DocAddress) -> u64;
+
+    /// Marks a key, given by its place, as explained, so that no hit adds it any more.
     ///
-    /// A key counts once, or by weight if documents are weighed. Ties go to the first of `hits`.
-    pub(super) fn greedily(
-        &self,
-        hits: Vec<Scored>,
-        adds_min: u64,
-        mut explained_by: impl FnMut(Scored, &[Vec<(u32, u32)>]) -> Result<Option<Vec<u32>>>,
-    ) -> Result<()> {
-        let Search { searcher, query, subject, found } = self;
-        let (keys, stop) = (&subject.keys[..], query.stop());
-        let mut adding = CoverCounts::new(&searcher.snapshot, keys, &found.weights, &hits, stop)?;
-        let terms = adding.ordinals();
-        let candidate = |(at, scored)| CoverCandidate { adds: all_of(&scored), at, scored };
-        let mut open: BinaryHeap<CoverCandidate> = (0..).zip(hits).map(candidate).collect();
-        let mut explained = vec![false; keys.len()];
-        while let Some(mut candidate) = open.pop() {
-            if candidate.adds < adds_min {
-                break;
+    /// # Errors
+    /// When a file is damaged.
+    fn explain(&mut self, key: u32) -> Result<()>;
+}
+
+/// Calls `explained_by` with one document after another, always the document that adds the most
+/// fingerprints to the explained ones, until no document adds `adds_min`. `explained_by` returns
+/// which keys the document explains, or `None` to end.
+///
+/// A key counts once, or by weight if documents are weighed. Ties go to the first of `hits`.
+///
+/// # Errors
+/// The errors of `explained_by` and of `counts`.
+pub fn greedily(
+    hits: Vec<Scored>,
+    adds_min: u64,
+    counts: &mut impl CoverCounting,
+    stop: &Stop,
+    mut explained_by: impl FnMut(Scored) -> Result<Option<Vec<u32>>>,
+) -> Result<()> {
+    let candidate = |(at, scored)| CoverCandidate { adds: all_of(&scored), at, scored };
+    let mut open: BinaryHeap<CoverCandidate> = (0..).zip(hits).map(candidate).collect();
+    let mut explained = HashSet::new();
+    while let Some(mut candidate) = open.pop() {
+        if candidate.adds < adds_min {
+            break;
+        }
+        // What a document adds can only have decreased since it was last examined. If it is
+        // unchanged, no other document adds more.
+        let adds = counts.by(candidate.scored.address);
+        if adds < candidate.adds {
+            candidate.adds = adds;
+            if adds >= adds_min {
+                open.push(candidate);
             }
-            // What a document adds can only have decreased since it was last examined. If it is
-            // unchanged, no other document adds more.
-            let adds = adding.by(candidate.scored.address);
-            if adds < candidate.adds {
-                candidate.adds = adds;
-                if adds >= adds_min {
-                    open.push(candidate);
-                }
-                continue;
-            }
-            let Some(keys) = explained_by(candidate.scored, &terms)? else { break };
-            if open.is_empty() {
-                break;
-            }
-            for key in keys {
-                if !std::mem::replace(&mut explained[key as usize], true) {
-                    stop.check()?;
-                    adding.explain(key)?;
-                }
+            continue;
+        }
+        let Some(keys) = explained_by(candidate.scored)? else { break };
+        if open.is_empty() {
+            break;
+        }
+        for key in keys {
+            if explained.insert(key) {
+                stop.check()?;
+                counts.explain(key)?;
             }
         }
-        Ok(())
     }
+    Ok(())
 }
 
 /// Returns what a document adds before any document is chosen.
@@ -115,7 +127,7 @@ fn all_of(scored: &Scored) -> u64 {
 ///
 /// When a fingerprint is explained, it is subtracted from the hits in its posting lists. Each list
 /// is read once, and signatures of hits are not read.
-struct CoverCounts<'a> {
+pub struct CoverCounts<'a> {
     segments: Vec<AddingIn<'a>>,
     /// The weight of each key, or empty if each key counts once.
     weights: &'a [u64],
@@ -134,13 +146,14 @@ struct AddingIn<'a> {
 }
 
 impl<'a> CoverCounts<'a> {
-    fn new(
-        snapshot: &'a Snapshot,
-        keys: &[u64],
-        weights: &'a [u64],
-        hits: &[Scored],
-        stop: &Stop,
-    ) -> Result<CoverCounts<'a>> {
+    /// Counts what each of these hits adds at first.
+    ///
+    /// # Errors
+    /// When a file is damaged. [`Error::Cancelled`](crate::Error::Cancelled) soon after the query
+    /// is stopped.
+    pub fn of(search: &'a Search<'_>, hits: &[Scored]) -> Result<CoverCounts<'a>> {
+        let Search { searcher, query, subject, found } = search;
+        let snapshot = &searcher.snapshot;
         let mut adds = vec![Vec::new(); snapshot.segments().len()];
         for scored in hits {
             let DocAddress { segment, doc } = scored.address;
@@ -148,13 +161,13 @@ impl<'a> CoverCounts<'a> {
         }
         let readers: Vec<&SegmentReader> =
             snapshot.segments().iter().map(|segment| &segment.signatures).collect();
-        let terms = terms_of(&readers, keys, stop)?;
+        let terms = terms_of(&readers, &subject.keys, query.stop())?;
         let of_one = |((signatures, terms), mut adds): ((_, _), Vec<(u32, u64)>)| {
             adds.sort_unstable();
             AddingIn { signatures, terms, adds, hits: OnceCell::new(), docs: Vec::new() }
         };
         let segments = readers.into_iter().zip(terms).zip(adds).map(of_one).collect();
-        Ok(CoverCounts { segments, weights })
+        Ok(CoverCounts { segments, weights: &found.weights })
     }
 
     /// Returns the ordinals of the terms of each segment, with the places of their keys.
@@ -164,34 +177,48 @@ impl<'a> CoverCounts<'a> {
         };
         self.segments.iter().map(of_one).collect()
     }
+}
 
-    /// Returns what the hit at `address` adds.
+impl CoverCounting for CoverCounts<'_> {
     fn by(&self, address: DocAddress) -> u64 {
-        let AddingIn { adds, .. } = &self.segments[address.segment as usize];
-        let at = adds.binary_search_by_key(&address.doc, |hit| hit.0);
-        at.map_or(0, |at| adds[at].1)
+        let adding = &self.segments[address.segment as usize];
+        adding.place_of(address.doc).map_or(0, |at| adding.adds[at].1)
     }
 
-    /// Marks a key as explained, so that no hit adds it any more.
     fn explain(&mut self, key: u32) -> Result<()> {
         let weight = self.weights.get(key as usize).copied().unwrap_or(1);
-        for AddingIn { signatures, terms, adds, hits, docs } in &mut self.segments {
-            let Ok(at) = terms.binary_search_by_key(&key, |term| term.0) else { continue };
-            let term = &terms[at].1;
-            docs.clear();
-            if SegmentReader::is_probed(term, adds.len()) {
-                let all = || Candidates::new(adds.iter().map(|hit| hit.0).collect());
-                signatures.documents_among(term, hits.get_or_init(all), |doc| docs.push(doc))?;
-            } else {
-                signatures.documents_of(term, docs)?;
-            }
-            for doc in docs {
-                if let Ok(at) = adds.binary_search_by_key(doc, |hit| hit.0) {
-                    adds[at].1 = adds[at].1.saturating_sub(weight);
+        for adding in &mut self.segments {
+            adding.read(key)?;
+            for at in 0..adding.docs.len() {
+                if let Some(place) = adding.place_of(adding.docs[at]) {
+                    let adds = &mut adding.adds[place].1;
+                    *adds = adds.saturating_sub(weight);
                 }
             }
         }
         Ok(())
+    }
+}
+
+impl AddingIn<'_> {
+    /// Reads the documents with a key, of which hits are some.
+    fn read(&mut self, key: u32) -> Result<()> {
+        let AddingIn { signatures, terms, adds, hits, docs } = self;
+        docs.clear();
+        let Ok(at) = terms.binary_search_by_key(&key, |term| term.0) else { return Ok(()) };
+        let term = &terms[at].1;
+        if SegmentReader::is_probed(term, adds.len()) {
+            let all = || Candidates::new(adds.iter().map(|hit| hit.0).collect());
+            signatures.documents_among(term, hits.get_or_init(all), |doc| docs.push(doc))?;
+        } else {
+            signatures.documents_of(term, docs)?;
+        }
+        Ok(())
+    }
+
+    /// Returns the place of a document among the hits.
+    fn place_of(&self, doc: u32) -> Option<usize> {
+        self.adds.binary_search_by_key(&doc, |hit| hit.0).ok()
     }
 }
 

@@ -212,6 +212,15 @@ impl Query {
         is_by_weight || self.thresholds.is_weighed()
     }
 
+    /// Returns whether hits show measures by weight.
+    pub(super) fn shows_weights(&self) -> bool {
+        match self.options.goal {
+            // Weights decide only the order of comparing.
+            Goal::Trace => self.thresholds.is_weighed(),
+            Goal::Hits | Goal::Passage => self.is_weighed(),
+        }
+    }
+
     /// Returns the minimum share of the query's weight in a document that meets the thresholds.
     pub(super) fn least_weighted(&self) -> f64 {
         // Weighted resemblance never exceeds weighted containment.

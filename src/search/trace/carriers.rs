@@ -10,14 +10,13 @@ use cento_api::{SpanCarrier, TimeOrder, TracedSpan, Unit};
 
 use super::super::candidate::Candidate;
 use super::super::query::Query;
-use super::{Compared, Reuse, Tracing};
+use super::{Compared, DocumentTime, Reuse, TraceArchive, TracedDocument, Tracing, slice};
 use crate::compare::passages::tokens_in;
 use crate::compare::place::places_in_parts;
 use crate::compare::shares::Ranges;
 use crate::error::Result;
-use crate::field_date::{FieldDate, compare, field_of, read, shown, times};
+use crate::field_date::{FieldDate, compare, times};
 use crate::index::{DocAddress, date_of, is_common};
-use crate::search::NeighborLimits;
 
 /// If many documents share fingerprints with a span, a document is compared only if it shares at
 /// least a quarter of the maximum. It carries the span if it has half of the words of the span, and
@@ -47,9 +46,9 @@ struct AskedSpan {
 }
 
 /// A document with part of a span.
-struct SpanHolder<'a> {
+struct SpanHolder<'a, D> {
     address: DocAddress,
-    compared: &'a Compared,
+    compared: &'a Compared<D>,
     /// How much of the span the document has.
     size: u32,
     /// The passage with the most of the span.
@@ -63,19 +62,15 @@ struct DescribedSpan {
     first: DocAddress,
 }
 
-/// The times of a document, for ordering.
-struct DocumentTime {
-    date: Option<String>,
-    written: Option<FieldDate>,
-    added: i64,
-}
-
 impl Carriers {
     /// Compares the documents that share fingerprints with each span, largest overlap first.
     ///
     /// # Errors
     /// When a document cannot be read.
-    pub fn find(tracing: &mut Tracing<'_>, spans: &[Range<u32>]) -> Result<Carriers> {
+    pub fn find<A: TraceArchive>(
+        tracing: &mut Tracing<'_, A>,
+        spans: &[Range<u32>],
+    ) -> Result<Carriers> {
         let asked = spans.iter().map(|span| look_for(tracing, span)).collect::<Result<_>>()?;
         Ok(Carriers { asked })
     }
@@ -84,22 +79,20 @@ impl Carriers {
     ///
     /// # Errors
     /// When a document cannot be read.
-    pub fn describe(
+    pub fn describe<A: TraceArchive>(
         &self,
-        tracing: &Tracing<'_>,
+        tracing: &Tracing<'_, A>,
         spans: &[Range<u32>],
     ) -> Result<(Vec<TracedSpan>, TimeOrder)> {
-        let query = tracing.search.query;
-        let snapshot = tracing.search.searcher.snapshot();
-        let parts = tracing.search.subject.parts(snapshot, query)?;
+        let (query, parts) = (tracing.query, &tracing.text.parts);
         let starts: Vec<u32> = spans.iter().map(|span| span.start).collect();
-        let places = places_in_parts((&tracing.text, &parts), &starts);
+        let places = places_in_parts((&tracing.text.text, parts), &starts);
         let mut described = Vec::with_capacity(spans.len());
         for (span, (page, line)) in spans.iter().zip(places) {
             query.stop().check()?;
             if let Some(mut found) = self.describe_one(tracing, span)? {
                 (found.span.a_page, found.span.a_line) = (page, line);
-                found.span.a_part = part_at(&parts, span.start).map(|part| part.name.clone());
+                found.span.a_part = part_at(parts, span.start).map(|part| part.name.clone());
                 described.push(found);
             }
         }
@@ -111,17 +104,16 @@ impl Carriers {
     }
 
     /// Describes a span, or returns `None` if no document has any of it.
-    fn describe_one(
+    fn describe_one<A: TraceArchive>(
         &self,
-        tracing: &Tracing<'_>,
+        tracing: &Tracing<'_, A>,
         span: &Range<u32>,
     ) -> Result<Option<DescribedSpan>> {
-        let mut carriers = carriers_of(tracing, span);
-        let most = carriers.iter().map(|carrier| carrier.size).max().unwrap_or(0);
-        carriers.retain(|carrier| 2 * carrier.size >= most);
+        let carriers = carriers_of(tracing, span);
         let addresses: Vec<DocAddress> = carriers.iter().map(|carrier| carrier.address).collect();
-        let dated = dated(tracing, &addresses)?;
-        let mut order: Vec<usize> = in_order_of_time(&dated, |at| &carriers[at].compared.scored.id);
+        let Some(dated) = tracing.archive.times(&addresses)? else { return Ok(None) };
+        let mut order: Vec<usize> =
+            in_order_of_time(&dated, |at| carriers[at].compared.document.id());
         let Some(&first) = order.first() else { return Ok(None) };
         // A stable sort: ties go to the earliest.
         order.sort_by(|&a, &b| {
@@ -132,12 +124,11 @@ impl Carriers {
         let best = order[0];
         let (left_out, carriers_exact) = self.left_out(tracing, span);
         let count = carriers.len() as u64 + left_out;
-        let documents = tracing.search.searcher.snapshot().documents();
-        let shown = tracing.search.query.options.carriers.unwrap_or(0);
+        let shown = tracing.query.options.carriers.unwrap_or(0);
         let others = order.iter().filter(|&&at| at != best && at != first).take(shown);
         let of = |at: usize| carrier(tracing, &carriers[at], &dated[at]);
         let passage = &carriers[best].reuse.passage;
-        let words = tracing.words();
+        let words = tracing.archive.words();
         let matched = within(&carriers[best].compared.reuses, span);
         let matched = matched.as_slice().iter().map(|range| (range.start, range.end));
         let traced = TracedSpan {
@@ -145,17 +136,17 @@ impl Carriers {
             a_part: None,
             a_page: None,
             a_line: None,
-            text: slice(&tracing.text, span.start, span.end).unwrap_or_default(),
+            text: slice(&tracing.text.text, span.start, span.end).unwrap_or_default(),
             words: tokens_in(words, (span.start, span.end)).len() as u32,
             matched: matched.map(|range| tokens_in(words, range).len() as u32).sum(),
             evidence: passage.evidence,
             expected: passage.expected,
-            is_common: is_common(count, documents),
+            is_common: is_common(count, tracing.archive.documents()),
             carriers: count,
             carriers_exact,
-            best: of(best)?,
-            first: of(first)?,
-            others: others.map(|&at| of(at)).collect::<Result<_>>()?,
+            best: of(best),
+            first: of(first),
+            others: others.map(|&at| of(at)).collect(),
         };
         let (best, first) = (carriers[best].address, carriers[first].address);
         Ok(Some(DescribedSpan { span: traced, best, first }))
@@ -163,7 +154,11 @@ impl Carriers {
 
     /// Returns the number of carriers of a span that were not compared, and whether every document
     /// that may carry it was compared.
-    fn left_out(&self, tracing: &Tracing<'_>, span: &Range<u32>) -> (u64, bool) {
+    fn left_out<A: TraceArchive>(
+        &self,
+        tracing: &Tracing<'_, A>,
+        span: &Range<u32>,
+    ) -> (u64, bool) {
         let overlaps =
             |asked: &&AskedSpan| asked.span.start < span.end && span.start < asked.span.end;
         let overlapping = self.asked.iter().filter(overlaps);
@@ -177,13 +172,13 @@ impl Carriers {
 }
 
 /// Compares the documents that may carry a span.
-fn look_for(tracing: &mut Tracing<'_>, span: &Range<u32>) -> Result<AskedSpan> {
-    let query = tracing.search.query;
+fn look_for<A: TraceArchive>(tracing: &mut Tracing<'_, A>, span: &Range<u32>) -> Result<AskedSpan> {
+    let query = tracing.query;
     let most = query.options.candidates.unwrap_or(Query::CARRIERS);
     let Sharing { candidates, are_all } = sharing(tracing, span)?;
     let patience = if candidates.len() > Query::PATIENCE { PATIENCE } else { usize::MAX };
     let shared_max = candidates.first().map_or(0, |candidate| candidate.overlap);
-    let (mut compared, mut in_vain) = (0, 0);
+    let (mut compared, mut in_vain, mut waiting) = (0, 0, 0);
     let mut is_exact = are_all;
     let mut left_out: Vec<DocAddress> = Vec::new();
     for candidate in candidates {
@@ -194,17 +189,27 @@ fn look_for(tracing: &mut Tracing<'_>, span: &Range<u32>) -> Result<AskedSpan> {
             }
             continue;
         }
-        let has_some = !within(tracing.compare(candidate.address)?, span).is_empty();
+        match tracing.compare(candidate.address)? {
+            // Most of the first documents carry the span, so that many are asked for at once.
+            None => waiting += 1,
+            Some(reuses) => {
+                in_vain = if within(reuses, span).is_empty() { in_vain + 1 } else { 0 };
+            }
+        }
         compared += 1;
-        in_vain = if has_some { 0 } else { in_vain + 1 };
+        if waiting > 0 && waiting >= (compared - waiting).max(Query::PATIENCE) {
+            break;
+        }
     }
     if in_vain == patience {
         left_out.clear();
     }
-    let dated = dated(tracing, &left_out)?;
+    let dated = if waiting == 0 { tracing.archive.times(&left_out)? } else { None };
     // Ties go to the document with the most fingerprints, independent of storage.
-    for at in in_order_of_time(&dated, |at| at).into_iter().take(EARLIEST_MAX) {
-        if !within(tracing.compare(left_out[at])?, span).is_empty() {
+    let order = dated.map(|dated| in_order_of_time(&dated, |at| at)).unwrap_or_default();
+    for at in order.into_iter().take(EARLIEST_MAX) {
+        let reuses = tracing.compare(left_out[at])?.unwrap_or_default();
+        if !within(reuses, span).is_empty() {
             break;
         }
     }
@@ -220,11 +225,9 @@ struct Sharing {
 }
 
 /// Returns the documents that share fingerprints with a span.
-fn sharing(tracing: &Tracing<'_>, span: &Range<u32>) -> Result<Sharing> {
-    let (searcher, query) = (tracing.search.searcher, tracing.search.query);
-    let (keys, max_df) = (tracing.keys_in(span), query.options.max_df);
-    let limits = NeighborLimits { overlap_min: 1, share_min: 0.0, max_df, except: None };
-    let mut found = searcher.sharing(&keys, None, limits, query.stop())?.documents;
+fn sharing<A: TraceArchive>(tracing: &Tracing<'_, A>, span: &Range<u32>) -> Result<Sharing> {
+    let fingerprints = tracing.text.fingerprints_in(span);
+    let mut found = tracing.archive.sharing(&fingerprints)?;
     found.retain(|Candidate { address, .. }| tracing.may_carry(*address));
     let shared_max = found.iter().map(|candidate| candidate.overlap).max().unwrap_or(0);
     let all = found.len();
@@ -232,31 +235,36 @@ fn sharing(tracing: &Tracing<'_>, span: &Range<u32>) -> Result<Sharing> {
         found.retain(|candidate| SHARED_MIN * candidate.overlap >= shared_max);
     }
     // A span without a fingerprint, as in a sketch, says nothing about documents not compared.
-    let are_all = if keys.is_empty() { tracing.open.is_empty() } else { found.len() == all };
+    let are_all =
+        if fingerprints.is_empty() { tracing.open.is_empty() } else { found.len() == all };
     let mut named = Vec::with_capacity(found.len());
     for candidate in found {
-        named.push((
-            Reverse(candidate.overlap),
-            searcher.snapshot().id(candidate.address)?,
-            candidate,
-        ));
+        let id = tracing.archive.id(candidate.address)?;
+        named.push((Reverse(candidate.overlap), id, candidate));
     }
     named.sort_by(|a, b| (a.0, &a.1, a.2.address).cmp(&(b.0, &b.1, b.2.address)));
     let candidates = named.into_iter().map(|(.., candidate)| candidate).collect();
     Ok(Sharing { candidates, are_all })
 }
 
-/// Returns the compared documents that have some of a span.
-fn carriers_of<'a>(tracing: &'a Tracing<'_>, span: &Range<u32>) -> Vec<SpanHolder<'a>> {
+/// Returns the compared documents that have a span, or at least half as much of it as the document
+/// with the most.
+fn carriers_of<'a, A: TraceArchive>(
+    tracing: &'a Tracing<'_, A>,
+    span: &Range<u32>,
+) -> Vec<SpanHolder<'a, A::Document>> {
+    let size_of = |bytes: &Ranges| tracing.text.size_of(bytes);
     let mut carriers = Vec::new();
     for (&address, compared) in tracing.with_passages() {
-        let size = tracing.size_of(&within(&compared.reuses, span));
-        let of_one = |reuse: &&Reuse| tracing.size_of(&within(std::slice::from_ref(*reuse), span));
+        let size = size_of(&within(&compared.reuses, span));
+        let of_one = |reuse: &&Reuse| size_of(&within(std::slice::from_ref(*reuse), span));
         let reuse = compared.reuses.iter().rev().max_by_key(of_one);
         if let Some(reuse) = reuse.filter(|_| size > 0) {
             carriers.push(SpanHolder { address, compared, size, reuse });
         }
     }
+    let most = carriers.iter().map(|carrier| carrier.size).max().unwrap_or(0);
+    carriers.retain(|carrier| 2 * carrier.size >= most);
     carriers
 }
 
@@ -267,25 +275,6 @@ fn within(reuses: &[Reuse], span: &Range<u32>) -> Ranges {
     let parts = overlapping.flat_map(|reuse| reuse.matched.as_slice());
     let parts = parts.map(|part| part.start.max(span.start)..part.end.min(span.end));
     Ranges::new(parts.collect())
-}
-
-/// Reads the times that decide which of these documents came first.
-fn dated(tracing: &Tracing<'_>, addresses: &[DocAddress]) -> Result<Vec<DocumentTime>> {
-    let snapshot = tracing.search.searcher.snapshot();
-    let field = tracing.search.query.options.date.as_deref();
-    let mut dated = Vec::with_capacity(addresses.len());
-    for &address in addresses {
-        let (mut date, mut written) = (None, None);
-        if let Some(field) = field {
-            let meta = snapshot.meta(address)?;
-            let value = field_of(&meta, field);
-            written = value.and_then(read);
-            date = value.filter(|_| written.is_some()).map(shown);
-        }
-        let added = snapshot.segment(address).added_micros(address.doc)?;
-        dated.push(DocumentTime { date, written, added });
-    }
-    Ok(dated)
 }
 
 /// Returns the places of documents in order of date, then time of addition, then `tie`.
@@ -300,16 +289,15 @@ fn in_order_of_time<T: Ord>(dated: &[DocumentTime], tie: impl Fn(usize) -> T) ->
     order
 }
 
-fn carrier(
-    tracing: &Tracing<'_>,
-    of: &SpanHolder<'_>,
+fn carrier<A: TraceArchive>(
+    tracing: &Tracing<'_, A>,
+    of: &SpanHolder<'_, A::Document>,
     dated: &DocumentTime,
-) -> Result<SpanCarrier> {
-    let snapshot = tracing.search.searcher.snapshot();
+) -> SpanCarrier {
     let passage = &of.reuse.passage;
-    Ok(SpanCarrier {
-        id: of.compared.scored.id.clone(),
-        index: snapshot.name_of(of.address).map(str::to_owned),
+    SpanCarrier {
+        id: of.compared.document.id().to_owned(),
+        index: tracing.archive.index(of.address),
         date: dated.date.clone(),
         added: date_of(UNIX_EPOCH + Duration::from_micros(dated.added.try_into().unwrap_or(0))),
         b: passage.b,
@@ -319,31 +307,30 @@ fn carrier(
         b_line: passage.b_line,
         text: None,
         similarity: passage.similarity,
-    })
+    }
 }
 
 /// Reads the words of the best and the first carriers, reading each document once.
-fn read_texts(tracing: &Tracing<'_>, described: &mut [DescribedSpan]) -> Result<()> {
-    let snapshot = tracing.search.searcher.snapshot();
+fn read_texts<A: TraceArchive>(
+    tracing: &Tracing<'_, A>,
+    described: &mut [DescribedSpan],
+) -> Result<()> {
     let mut wanted: BTreeMap<DocAddress, Vec<&mut SpanCarrier>> = BTreeMap::new();
     for DescribedSpan { span, best, first } in described {
         wanted.entry(*best).or_default().push(&mut span.best);
         wanted.entry(*first).or_default().push(&mut span.first);
     }
-    for (address, carriers) in wanted {
-        tracing.search.query.stop().check()?;
-        if !snapshot.config().store_text {
-            break;
-        }
-        let text = snapshot.text(address)?.unwrap_or_default();
-        for carrier in carriers {
-            carrier.text =
-                slice(&text, carrier.b.0, carrier.b.1).filter(|_| carrier.unit == Unit::Bytes);
+    for (address, mut carriers) in wanted {
+        tracing.query.stop().check()?;
+        carriers.retain(|carrier| carrier.unit == Unit::Bytes);
+        let ranges: Vec<(u32, u32)> = carriers.iter().map(|carrier| carrier.b).collect();
+        let texts = match ranges.is_empty() {
+            true => None,
+            false => tracing.archive.excerpts(address, &ranges)?,
+        };
+        for (carrier, text) in carriers.into_iter().zip(texts.into_iter().flatten()) {
+            carrier.text = text;
         }
     }
     Ok(())
-}
-
-fn slice(text: &str, start: u32, end: u32) -> Option<String> {
-    text.get(start as usize..end as usize).map(str::to_owned)
 }

@@ -5,46 +5,44 @@
 //! copies, only one copy is read for its part. The passages of these documents make the spans of
 //! the query ([`spans`]). Then the documents that share fingerprints with each span are compared,
 //! largest overlap first, to count its carriers and to find the best and the first carrier
-//! ([`carriers`]).
+//! ([`carriers`]). The documents are those of an index, or those that shards have named
+//! ([`archive`]).
 
+mod archive;
 mod carriers;
+mod index_archive;
 mod spans;
 #[cfg(test)]
 mod tests;
+mod traced_text;
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use cento_api::{CitedPart, CountUnit, Passage, TimeOrder, Trace, TracedSpan, Unit, Verified};
+use cento_api::{CitedPart, Passage, TimeOrder, Trace, TracedSpan, Unit};
 
+pub use self::archive::{DocumentTime, TraceArchive, TracedDocument};
 use self::carriers::Carriers;
+pub use self::index_archive::IndexArchive;
 use self::spans::Spans;
-use super::evidence::Evidence;
+pub use self::traced_text::TracedText;
+use super::cover::greedily;
 use super::extent::Extent;
-use super::hit_details::{HitDetails, List};
-use super::memory;
+use super::hit_details::List;
 use super::outcome::GoalOutcome;
 use super::query::Query;
 use super::retrieve::Search;
 use super::score::Scored;
-use super::verify;
-use crate::compare::Passages;
 use crate::compare::passages::in_bytes;
-use crate::compare::shares::{CountedText, Ranges, cover};
+use crate::compare::shares::{Ranges, cover};
 use crate::error::{Error, Result};
 use crate::index::DocAddress;
-use crate::runtime::Permit;
-use crate::scheme::Fingerprint;
 use crate::text::Tokens;
 use crate::text::cited::cited;
 
 /// A document that was compared with the query.
-pub struct Compared {
-    pub scored: Scored,
-    verified: Option<Verified>,
-    passages: Passages,
-    /// The time of addition in microseconds, if the document has passages.
-    added: i64,
+pub struct Compared<D> {
+    pub document: D,
     /// The passages in the order of the query.
     pub reuses: Vec<Reuse>,
 }
@@ -59,21 +57,23 @@ pub struct Reuse {
 }
 
 /// The query, and the documents compared with it so far.
-pub struct Tracing<'a> {
-    pub search: &'a Search<'a>,
-    evidence: Evidence<'a>,
-    pub text: String,
-    /// The tokens of signatures, if the evidence does not have them.
-    tokens: Option<Tokens>,
-    /// The first byte of each fingerprint, and the place of its key, ordered by byte.
-    places: Vec<(u32, usize)>,
-    /// The characters or tokens that count.
-    counted: CountedText,
+pub struct Tracing<'a, A: TraceArchive> {
+    pub query: &'a Query,
+    pub text: &'a TracedText,
+    pub archive: A,
     /// Documents that meet the query and have not been compared yet.
     pub open: BTreeMap<DocAddress, Scored>,
-    compared: BTreeMap<DocAddress, Compared>,
-    /// The permit for the tokens.
-    _room: Option<Permit>,
+    compared: BTreeMap<DocAddress, Compared<A::Document>>,
+    /// The number of documents that the archive has not compared yet.
+    waiting: usize,
+}
+
+/// The trace of a query, with the documents to show.
+pub struct TracedDocuments<D> {
+    pub trace: Trace,
+    /// The documents that together have everything any document has of the query, best first.
+    pub shown: Vec<D>,
+    pub extent: Extent,
 }
 
 impl Search<'_> {
@@ -83,111 +83,124 @@ impl Search<'_> {
     /// When the query has no text, or a document cannot be read.
     /// [`Error::Cancelled`](crate::Error::Cancelled) soon after the query is stopped.
     pub fn trace(&self, hits: Vec<Scored>) -> Result<GoalOutcome> {
-        let mut tracing = Tracing::new(self, hits)?;
-        let is_cut = tracing.find_sources()?;
-        let spans = tracing.spans();
-        let carriers = Carriers::find(&mut tracing, &spans)?;
-        // The carriers compared meanwhile may have more of a span, and text next to it.
-        let spans = tracing.spans();
-        let (spans, order) = carriers.describe(&tracing, &spans)?;
-        let trace = tracing.with_shares(spans, order);
-        // If the search for passages in a text was cut short, passages may be missing.
-        let is_cut = is_cut || tracing.compared.values().any(|found| !found.passages.complete);
-        let (shown, all) = tracing.in_cover_order();
-        let extent = Extent::of_those_looked_at(shown.len(), all, is_cut);
+        let (text, archive) = self.traced()?;
+        let found = Tracing::new(self.query, &text, archive, hits).find()?;
+        let incomplete = || Error::internal("a trace", "an index has no answer");
+        let TracedDocuments { trace, shown, extent } = found.ok_or_else(incomplete)?;
         Ok(GoalOutcome { trace: Some(trace), ..GoalOutcome::new(self.hits_of(shown)?, extent) })
+    }
+
+    /// Reads the query, and prepares its comparison with documents.
+    ///
+    /// # Errors
+    /// When the query has no text. [`Error::Cancelled`](crate::Error::Cancelled) soon after the
+    /// query is stopped.
+    pub fn traced(&self) -> Result<(TracedText, IndexArchive<'_>)> {
+        let Search { searcher, query, subject, .. } = self;
+        let snapshot = searcher.snapshot();
+        let text = subject.text(snapshot, query)?.ok_or_else(without_text)?;
+        let archive = IndexArchive::new(self, &text)?;
+        let parts = subject.parts(snapshot, query)?;
+        let left_out = subject.boilerplate(searcher, query)?;
+        let is_program = snapshot.config().analyzer.is_of_programs();
+        let signature = (self.traced_signature(), subject.keys.len());
+        let text =
+            TracedText::new((text, parts), archive.signed(), &left_out, is_program, signature);
+        Ok((text, archive))
+    }
+
+    /// Returns the token of each fingerprint of the query, and its place among the distinct ones.
+    pub fn traced_signature(&self) -> impl Iterator<Item = (u32, u32)> {
+        let subject = &self.subject;
+        subject.signature.iter().filter_map(|found| {
+            let at = subject.keys.binary_search(&found.key).ok()?;
+            Some((found.position, at as u32))
+        })
     }
 }
 
-impl<'a> Tracing<'a> {
-    /// Reads the query. `hits` are the documents that meet it.
-    fn new(search: &'a Search<'a>, hits: Vec<Scored>) -> Result<Tracing<'a>> {
-        let Search { searcher, query, subject, .. } = search;
-        let snapshot = searcher.snapshot();
-        let Some(text) = subject.text(snapshot, query)? else {
-            let what = "a trace shows the text of the query, and it has none: search for the text, \
-                        or in an index that stores texts";
-            return Err(Error::argument("goal", what));
-        };
-        let evidence = Evidence::of(searcher, subject, query)?;
-        let evidence = evidence.ok_or_else(|| Error::argument("goal", "a trace has passages"))?;
-        let analyzer = &snapshot.config().analyzer;
-        let (mut own, mut room) = (None, None);
-        let signed = match evidence.signed() {
-            Some(signed) => signed,
-            None => {
-                let bytes = memory::of_tokens(subject.tokens);
-                room = memory::reserve(query.memory.as_ref(), 0, bytes, subject.tokens)?;
-                let mut tokens = Tokens::with_room(subject.tokens, &text);
-                analyzer.analyze(&text, &mut tokens, query.stop())?;
-                own.insert(tokens)
-            }
-        };
-        let left_out = subject.boilerplate(searcher, query)?;
-        let left_out: Vec<Range<u32>> = left_out.into_iter().map(|(a, b)| a..b).collect();
-        let counted = match analyzer.is_of_programs() {
-            true => CountedText::of_tokens(&signed.places(), &left_out),
-            false => CountedText::new(&text, &left_out),
-        };
-        let place = |found: &Fingerprint| {
-            let begins = signed.spans.get(found.position as usize)?.start;
-            Some((begins, subject.keys.binary_search(&found.key).ok()?))
-        };
-        let mut places: Vec<(u32, usize)> = subject.signature.iter().filter_map(place).collect();
-        places.sort_unstable();
+/// Makes the error for a query without text.
+pub fn without_text() -> Error {
+    let what = "a trace shows the text of the query, and it has none: search for the text, or in \
+                an index that stores texts";
+    Error::argument("goal", what)
+}
+
+impl<'a, A: TraceArchive> Tracing<'a, A> {
+    /// Begins the trace. `hits` are the documents that meet the query.
+    pub fn new(
+        query: &'a Query,
+        text: &'a TracedText,
+        archive: A,
+        hits: Vec<Scored>,
+    ) -> Tracing<'a, A> {
         let open = hits.into_iter().map(|scored| (scored.address, scored)).collect();
-        let compared = BTreeMap::new();
-        Ok(Tracing {
-            search,
-            evidence,
-            text,
-            tokens: own,
-            places,
-            counted,
-            open,
-            compared,
-            _room: room,
-        })
+        Tracing { query, text, archive, open, compared: BTreeMap::new(), waiting: 0 }
+    }
+
+    /// Returns the trace, or `None` if the archive waits for answers.
+    ///
+    /// # Errors
+    /// When a document cannot be read. [`Error::Cancelled`](crate::Error::Cancelled) soon after the
+    /// query is stopped.
+    pub fn find(&mut self) -> Result<Option<TracedDocuments<A::Document>>> {
+        let is_cut = self.find_sources()?;
+        if self.archive.is_waiting() {
+            return Ok(None);
+        }
+        let spans = self.spans();
+        let carriers = Carriers::find(self, &spans)?;
+        if self.archive.is_waiting() {
+            return Ok(None);
+        }
+        // The carriers compared meanwhile may have more of a span, and text next to it.
+        let spans = self.spans();
+        let (spans, order) = carriers.describe(self, &spans)?;
+        if self.archive.is_waiting() {
+            return Ok(None);
+        }
+        let trace = self.with_shares(spans, order);
+        // If the search for passages in a text was cut short, passages may be missing.
+        let is_incomplete = |found: &Compared<A::Document>| !found.document.is_complete();
+        let is_cut = is_cut || self.compared.values().any(is_incomplete);
+        let (shown, all) = self.in_cover_order()?;
+        let extent = Extent::of_those_looked_at(shown.len(), all, is_cut);
+        Ok(Some(TracedDocuments { trace, shown, extent }))
     }
 
     /// Compares documents in the order of a cover, until many in a row have no passage. Returns
     /// whether remaining documents may have a passage.
     fn find_sources(&mut self) -> Result<bool> {
-        let Search { subject, query, .. } = self.search;
+        let TracedText { places, fingerprints, .. } = self.text;
+        let (query, stop) = (self.query, self.query.stop());
         let most = query.options.candidates.unwrap_or(Query::CANDIDATES);
         // A number of candidates chosen by the caller is examined completely.
         let patience = query.options.candidates.map_or(Query::PATIENCE, |_| usize::MAX);
         // Sort by digest, so that storage makes no difference.
-        let snapshot = self.search.searcher.snapshot();
-        let mut hits = Vec::with_capacity(self.open.len());
-        for (&address, hit) in &self.open {
-            hits.push((snapshot.segment(address).signatures.digest(address.doc)?, hit.clone()));
-        }
-        hits.sort_by_key(|hit| hit.0);
-        let hits: Vec<Scored> = hits.into_iter().map(|hit| hit.1).collect();
+        let hits = self.archive.in_order_of_texts(self.open.values().cloned().collect())?;
         let all = hits.len();
-        let places = self.places.clone();
-        let mut left = vec![0u32; subject.keys.len()];
-        places.iter().for_each(|&(_, key)| left[key] += 1);
+        let mut left = vec![0u32; *fingerprints];
+        places.iter().for_each(|&(_, fingerprint)| left[fingerprint as usize] += 1);
         let mut is_covered = vec![false; places.len()];
         let mut in_vain = 0;
-        self.search.greedily(hits, 1, |scored, _| {
-            if in_vain == patience || self.compared.len() == most {
+        let mut counts = self.archive.cover_counts(&hits)?;
+        greedily(hits, 1, &mut counts, stop, |scored| {
+            if in_vain == patience || self.is_enough(most) {
                 return Ok(None);
             }
-            let found = self.compare(scored.address)?;
+            let found = self.compare(scored.address)?.unwrap_or_default();
             in_vain = if found.is_empty() { in_vain + 1 } else { 0 };
             let mut explained = Vec::new();
             for reuse in found {
                 let first = places.partition_point(|place| place.0 < reuse.a.start);
-                for (at, &(start, key)) in places.iter().enumerate().skip(first) {
+                for (at, &(start, fingerprint)) in places.iter().enumerate().skip(first) {
                     if start >= reuse.a.end {
                         break;
                     }
                     if !std::mem::replace(&mut is_covered[at], true) {
-                        left[key] -= 1;
-                        if left[key] == 0 {
-                            explained.push(key as u32);
+                        left[fingerprint as usize] -= 1;
+                        if left[fingerprint as usize] == 0 {
+                            explained.push(fingerprint);
                         }
                     }
                 }
@@ -199,93 +212,61 @@ impl<'a> Tracing<'a> {
     }
 
     /// Compares a document that meets the query, and returns its passages. Empty if the document
-    /// does not meet the query, or misses the threshold of `verify`.
-    pub fn compare(&mut self, address: DocAddress) -> Result<&[Reuse]> {
-        if let Some(mut scored) = self.open.remove(&address) {
-            let query = self.search.query;
-            query.stop().check()?;
-            let verified = self.evidence.verify(address)?;
-            let is_alike = verified.as_ref().is_none_or(|found| verify::meets(found, query));
-            let passages = match is_alike {
-                true => self.evidence.passages(address)?.unwrap_or_else(Passages::none),
-                false => Passages::none(),
+    /// does not meet the query, or misses the threshold of `verify`. `None` if the archive has not
+    /// compared it yet.
+    pub fn compare(&mut self, address: DocAddress) -> Result<Option<&[Reuse]>> {
+        if let Some(scored) = self.open.remove(&address) {
+            self.query.stop().check()?;
+            let Some(document) = self.archive.compare(scored)? else {
+                self.waiting += 1;
+                return Ok(None);
             };
-            let mut added = 0;
-            if !passages.found.is_empty() {
-                let snapshot = self.search.searcher.snapshot();
-                self.evidence.keep(&passages)?;
-                added = snapshot.segment(address).added_micros(address.doc)?;
-                scored.id = snapshot.id(address)?;
-                scored.similarity = self.evidence.similarity(address)?.or(scored.similarity);
+            let mut reuses = Vec::with_capacity(document.found().len());
+            for passage in document.found() {
+                reuses.push(self.reuse(passage));
             }
-            let mut reuses: Vec<Reuse> =
-                passages.found.iter().map(|passage| self.reuse(passage)).collect();
             // A passage of only punctuation counts for nothing.
-            reuses.retain(|reuse| self.size_of(&reuse.matched) > 0);
-            let compared = Compared { scored, verified, passages, added, reuses };
-            self.compared.insert(address, compared);
+            reuses.retain(|reuse| self.text.size_of(&reuse.matched) > 0);
+            self.compared.insert(address, Compared { document, reuses });
         }
-        Ok(self.compared.get(&address).map_or(&[], |compared| &compared.reuses[..]))
+        Ok(Some(self.compared.get(&address).map_or(&[], |compared| &compared.reuses[..])))
+    }
+
+    /// Returns whether `most` documents were compared, with those that the archive is to compare,
+    /// or whether the archive is to compare enough documents at once.
+    fn is_enough(&self, most: usize) -> bool {
+        let known = self.compared.len();
+        known + self.waiting >= most || self.waiting >= known.max(Query::PATIENCE)
     }
 
     /// Returns the place of a passage in the query.
     fn reuse(&self, passage: &Passage) -> Reuse {
         let in_query = match passage.unit {
             Unit::Bytes => passage.clone(),
-            Unit::Tokens => in_bytes(passage.clone(), self.signed(), &Tokens::default()),
+            Unit::Tokens => in_bytes(passage.clone(), self.archive.signed(), &Tokens::default()),
         };
         let matched = in_query.matched_in_a().iter().map(|&(start, end)| start..end);
         let matched = Ranges::new(matched.collect());
         Reuse { a: in_query.a.0..in_query.a.1, matched, passage: passage.clone() }
     }
 
-    /// Returns the number of counted characters or tokens in these bytes.
-    pub fn size_of(&self, bytes: &Ranges) -> u32 {
-        bytes.as_slice().iter().map(|range| self.size_in(range)).sum()
-    }
-
-    fn size_in(&self, bytes: &Range<u32>) -> u32 {
-        self.counted.before(bytes.end) - self.counted.before(bytes.start)
-    }
-
     /// Returns whether a document meets the query and either has passages or was not compared yet.
     pub fn may_carry(&self, address: DocAddress) -> bool {
-        let has_passages = |compared: &Compared| !compared.reuses.is_empty();
+        let has_passages = |compared: &Compared<A::Document>| !compared.reuses.is_empty();
         self.open.contains_key(&address) || self.compared.get(&address).is_some_and(has_passages)
     }
 
-    /// Returns the keys of the fingerprints that begin in a span, ascending.
-    pub fn keys_in(&self, span: &Range<u32>) -> Vec<u64> {
-        let first = self.places.partition_point(|place| place.0 < span.start);
-        let within = self.places[first..].iter().take_while(|place| place.0 < span.end);
-        let mut keys: Vec<u64> = within.map(|&(_, key)| self.search.subject.keys[key]).collect();
-        keys.sort_unstable();
-        keys.dedup();
-        keys
-    }
-
-    /// Returns the words of the query, as passages count them.
-    pub fn words(&self) -> &Tokens {
-        self.evidence.words().unwrap_or_else(|| self.signed())
-    }
-
-    /// Returns the tokens of the query that signatures use.
-    fn signed(&self) -> &Tokens {
-        let known = self.evidence.signed().or(self.tokens.as_ref());
-        known.expect("the tokens were found when the trace began")
-    }
-
     /// Returns the documents with passages.
-    pub fn with_passages(&self) -> impl Iterator<Item = (&DocAddress, &Compared)> {
+    pub fn with_passages(&self) -> impl Iterator<Item = (&DocAddress, &Compared<A::Document>)> {
         self.compared.iter().filter(|(_, compared)| !compared.reuses.is_empty())
     }
 
     /// Returns the spans of the passages found so far.
     fn spans(&self) -> Vec<Range<u32>> {
         let passages = self.with_passages().flat_map(|(_, compared)| &compared.reuses);
-        let mut spans = Spans::new(|bytes: &Ranges| self.size_of(bytes));
+        let mut spans = Spans::new(|bytes: &Ranges| self.text.size_of(bytes));
         passages.for_each(|reuse| spans.add(reuse));
-        spans.finish(&self.text)
+        spans.finish(&self.text.text)
     }
 
     /// Makes the trace of these spans, with the shares of the query.
@@ -296,23 +277,22 @@ impl<'a> Tracing<'a> {
         let common = spans.iter().filter(|span| span.is_common);
         let common = Ranges::new(common.map(|span| span.a.0..span.a.1).collect());
         let parts = [CitedPart::Quotations, CitedPart::Bibliography];
-        let marked = Ranges::new(cited(&self.text, &parts));
-        let known = self.size_of(&matched);
+        let marked = Ranges::new(cited(&self.text.text, &parts));
+        let known = self.text.size_of(&matched);
         let rest = matched.without(&common);
-        let reused = self.size_of(&rest.without(&marked));
-        let cited = self.size_of(&rest) - reused;
-        let share = |size: u32| match self.counted.total() {
+        let reused = self.text.size_of(&rest.without(&marked));
+        let cited = self.text.size_of(&rest) - reused;
+        let share = |size: u32| match self.text.counted.total() {
             0 => 0.0,
             total => f64::from(size) / f64::from(total),
         };
-        let is_program = self.search.searcher.snapshot().config().analyzer.is_of_programs();
         Trace {
-            size: self.counted.total().into(),
-            unit: if is_program { CountUnit::Tokens } else { CountUnit::Characters },
+            size: self.text.counted.total().into(),
+            unit: self.text.unit(),
             reused: share(reused),
-            common: share(known - self.size_of(&rest)),
+            common: share(known - self.text.size_of(&rest)),
             cited: share(cited),
-            new: share(self.counted.total() - known),
+            new: share(self.text.counted.total() - known),
             order,
             containing: None,
             spans,
@@ -321,32 +301,42 @@ impl<'a> Tracing<'a> {
 
     /// Returns the documents to show and the number of documents that together have everything any
     /// document has of the query. The next document is always the one that adds most.
-    fn in_cover_order(mut self) -> (Vec<HitDetails>, usize) {
-        let query = self.search.query;
-        let mut found: Vec<Compared> = std::mem::take(&mut self.compared).into_values().collect();
-        found.retain(|compared| !compared.reuses.is_empty());
+    fn in_cover_order(&mut self) -> Result<(Vec<A::Document>, usize)> {
+        let mut found = Vec::new();
+        for (address, compared) in std::mem::take(&mut self.compared) {
+            if !compared.reuses.is_empty() {
+                found.push((self.archive.added(address)?, address, compared));
+            }
+        }
         // Ties go to the document that was added first.
-        let time = |found: &Compared| (found.added, found.scored.id.clone(), found.scored.address);
-        found.sort_by_cached_key(time);
-        let counted = |compared: &Compared| {
+        found.sort_by(|(added, address, one), (later, other_address, other)| {
+            let by_id = || one.document.id().cmp(other.document.id());
+            added.cmp(later).then_with(by_id).then_with(|| address.cmp(other_address))
+        });
+        let counted = |compared: &Compared<A::Document>| {
             let matched = compared.reuses.iter().flat_map(|reuse| reuse.matched.as_slice());
-            let before = |at| self.counted.before(at);
+            let before = |at| self.text.counted.before(at);
             let ranges = matched.map(|range| before(range.start)..before(range.end));
             Ranges::new(ranges.collect())
         };
-        let mut order = cover(&found.iter().map(counted).collect::<Vec<_>>());
+        let ranges: Vec<Ranges> = found.iter().map(|(.., compared)| counted(compared)).collect();
+        let mut order = cover(&ranges);
         order.retain(|&(_, adds)| adds > 0);
         let all = order.len();
-        let mut found: Vec<Option<Compared>> = found.into_iter().map(Some).collect();
-        let mut list = List::of(query);
-        for (at, adds) in order.into_iter().take(query.options.limit.unwrap_or(usize::MAX)) {
-            let Some(Compared { mut scored, verified, passages, .. }) = found[at].take() else {
-                continue;
-            };
-            // Weights decided only the order of reading, so they are not shown.
-            scored.weighted = scored.weighted.filter(|_| query.thresholds.is_weighed());
-            list.push(HitDetails::new(scored, Some(adds), verified, Some(passages)));
+        let documents = found.into_iter().map(|(.., compared)| Some(compared.document));
+        let mut documents: Vec<Option<A::Document>> = documents.collect();
+        let mut list = List::of(self.query);
+        for (at, adds) in order.into_iter().take(self.query.options.limit.unwrap_or(usize::MAX)) {
+            if let Some(mut document) = documents[at].take() {
+                document.set_adds(adds);
+                list.push(document);
+            }
         }
-        (list.finish(), all)
+        Ok((list.finish(), all))
     }
+}
+
+/// Returns these bytes of a text.
+fn slice(text: &str, start: u32, end: u32) -> Option<String> {
+    text.get(start as usize..end as usize).map(str::to_owned)
 }
