@@ -177,6 +177,19 @@ impl<'a> CoverCounts<'a> {
         };
         self.segments.iter().map(of_one).collect()
     }
+
+    /// Calls `each` with every hit that has the key at this place.
+    ///
+    /// # Errors
+    /// When a file is damaged.
+    pub fn for_each_with(&mut self, key: u32, mut each: impl FnMut(DocAddress)) -> Result<()> {
+        for (segment, adding) in (0..).zip(&mut self.segments) {
+            adding.read(key)?;
+            let is_hit = |doc: &&u32| adding.place_of(**doc).is_some();
+            adding.docs.iter().filter(is_hit).for_each(|&doc| each(DocAddress { segment, doc }));
+        }
+        Ok(())
+    }
 }
 
 impl CoverCounting for CoverCounts<'_> {

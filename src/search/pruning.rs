@@ -84,7 +84,7 @@ impl Pruning {
                     && !drops_hits
                     && !ignores_fingerprints,
             ),
-            hits: if drops_hits { usize::MAX } else { patience.most() },
+            hits: if drops_hits || !is_of_hits { usize::MAX } else { patience.most() },
             checks_texts,
         }
     }

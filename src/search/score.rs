@@ -42,7 +42,7 @@ impl Scored {
 
     /// Returns the document at `address` that a shard returned as a candidate.
     pub fn of_candidate(named: &ShardCandidate, address: DocAddress, in_query: u32) -> Scored {
-        let ShardCandidate { id, overlap, fingerprints, weight, similarity, runs } = named;
+        let ShardCandidate { id, overlap, fingerprints, weight, similarity, runs, .. } = named;
         let counted = Candidate { address, overlap: *overlap, weight: *weight };
         let scored = Scored::new(counted, in_query, *fingerprints);
         Scored { id: id.clone(), similarity: *similarity, runs: *runs, ..scored }
@@ -57,6 +57,9 @@ impl Scored {
             weight: self.weighted.map_or(0, |weighted| weighted.shared),
             similarity: self.similarity,
             runs: self.runs,
+            digest: None,
+            shared: Vec::new(),
+            excerpts: None,
         }
     }
 

@@ -28,5 +28,6 @@ mod scripts;
 mod search;
 mod segment;
 mod shards;
+mod shards_trace;
 mod tidy;
 mod writer_defects;

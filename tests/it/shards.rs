@@ -24,7 +24,7 @@ fn sent<T: Serialize + DeserializeOwned>(message: &T) -> T {
     serde_json::from_slice(&serde_json::to_vec(message).unwrap()).unwrap()
 }
 
-fn words(seed: u64, count: u64, of: u64) -> String {
+pub fn words(seed: u64, count: u64, of: u64) -> String {
     let word = |at: u64| format!("w{}", mix64(mix64(seed) ^ at) % of);
     (0..count).map(word).collect::<Vec<_>>().join(" ")
 }
@@ -109,6 +109,11 @@ static WORLDS: LazyLock<Vec<World>> = LazyLock::new(|| {
 
 /// Searches shards by the three calls alone.
 fn search(shards: &[Searcher], query: &Query) -> Result<Answer> {
+    Ok(search_in_steps(shards, query)?.0)
+}
+
+/// Searches shards by the three calls alone. Also returns how often all shards were asked.
+pub fn search_in_steps(shards: &[Searcher], query: &Query) -> Result<(Answer, usize)> {
     let ask = |query: &Query, with_sample: bool| -> Result<ShardFrequencies> {
         let each = shards.iter().map(|shard| Ok(sent(&shard.frequencies(query, with_sample)?)));
         add_up_frequencies(each.collect::<Result<_>>()?)
@@ -117,9 +122,9 @@ fn search(shards: &[Searcher], query: &Query) -> Result<Answer> {
     let sample = frequencies.sample.take();
     let mut answers =
         ShardAnswers { frequencies, candidates: Vec::new(), hits: Vec::new(), weights: None };
-    for _ in 0..100 {
+    for step in 1..100 {
         match sent(&next_step(query, &answers)?) {
-            ShardStep::Answer(answer) => return Ok(*answer),
+            ShardStep::Answer(answer) => return Ok((*answer, step)),
             ShardStep::Candidates(most) => {
                 let of = |shard: &Searcher| shard.candidates(query, &answers.frequencies, most);
                 let each = shards.iter().map(|shard| Ok(sent(&of(shard)?)));
@@ -155,7 +160,7 @@ fn search(shards: &[Searcher], query: &Query) -> Result<Answer> {
 }
 
 /// Returns an answer, or an error, as text to compare.
-fn shown(answer: Result<Answer>) -> String {
+pub fn shown(answer: Result<Answer>) -> String {
     match answer {
         Ok(answer) => serde_json::to_string(&Answer { took_us: 0, ..answer }).unwrap(),
         Err(error) => error.to_string(),
@@ -180,7 +185,7 @@ fn query_text(seed: u64) -> String {
 }
 
 /// Chooses an element by the bits of a number.
-fn one_of<T: Clone>(bits: &mut u64, of: &[T]) -> T {
+pub fn one_of<T: Clone>(bits: &mut u64, of: &[T]) -> T {
     let place = *bits % of.len() as u64;
     *bits = mix64(*bits);
     of[place as usize].clone()
@@ -348,9 +353,9 @@ fn what_shards_cannot_add_up_is_refused_by_name() {
     };
     let plain = || Query::text("some text");
     assert_eq!(refused(Query::id(id(1))).unwrap(), "id");
-    assert_eq!(refused(plain().goal(Goal::Trace)).unwrap(), "goal");
     assert_eq!(refused(plain().goal(Goal::Passage)).unwrap(), "goal");
     assert_eq!(refused(plain().budget(9u64)).unwrap(), "budget");
+    assert_eq!(refused(plain().goal(Goal::Trace).budget(9u64)).unwrap(), "budget");
     let weighed = plain().min_weighted_resemblance(0.5);
     assert_eq!(refused(weighed).unwrap(), "min_weighted_resemblance");
     let unknown = plain().filter("nowhere:1");

@@ -80,8 +80,9 @@ pub use repeated::{BoilerplateShare, RepeatedPassage};
 pub use search::{Goal, Rank, SearchOptions};
 pub use service_file::{DEFAULT_PORT, ServiceFile};
 pub use shards::{
-    PassageCounts, SampledText, ShardAnswers, ShardCandidate, ShardCandidates, ShardFrequencies,
-    ShardHit, ShardSample, ShardSpans, ShardStep, ShardWinners,
+    DocumentFacts, PassageCounts, QueryTokens, SampledText, ShardAnswers, ShardCandidate,
+    ShardCandidates, ShardFrequencies, ShardHit, ShardSample, ShardSpans, ShardStep, ShardWinners,
+    TextExcerpt,
 };
 pub use similarity::Similarity;
 pub use sources::{SourceRanges, SourcedDocument, Sources};

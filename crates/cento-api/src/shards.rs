@@ -6,6 +6,7 @@
 //! query. Every message names its commit, so that answers of different states cannot be mixed.
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::http::SignatureBody;
 use crate::similarity::is_false;
@@ -92,6 +93,30 @@ pub struct ShardCandidates {
     pub kept_max: Option<u64>,
     /// The best of the kept documents, best first.
     pub candidates: Vec<ShardCandidate>,
+    /// The tokens of the query, for the goal `trace`, equal in the answer of every shard.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tokens: Option<QueryTokens>,
+}
+
+/// Where the tokens and fingerprints of a query are in its text.
+///
+/// A list of tokens has two numbers for each token: the bytes from the beginning of the token
+/// before, or from the beginning of the text, and its own length in bytes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct QueryTokens {
+    /// The tokens that fingerprints are made of.
+    pub signed: Vec<u32>,
+    /// The words, as passages count them. Missing if they are the signed tokens.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub words: Option<Vec<u32>>,
+    /// For each fingerprint, the place of its first signed token, and its place among the distinct
+    /// fingerprints.
+    pub fingerprints: Vec<(u32, u32)>,
+    /// Whether the query is a program.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub is_program: bool,
 }
 
 /// A document that may be a hit, with the numbers that order hits.
@@ -115,9 +140,20 @@ pub struct ShardCandidate {
     /// may be one of the first hits and another document shares equally many fingerprints.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runs: Option<u32>,
+    /// The digest of the text, 32 hexadecimal digits, for the goal `trace`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub digest: Option<String>,
+    /// The places of the shared fingerprints among the distinct fingerprints of the query,
+    /// ascending, for the goal `trace`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub shared: Vec<u32>,
+    /// Ranges of bytes of the text. If present, the shard does not compare the document, but
+    /// returns its facts and these excerpts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub excerpts: Option<Vec<(u32, u32)>>,
 }
 
-/// The documents of a shard that are to be compared with the query.
+/// The documents of a shard that are to be compared with the query, or read.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
@@ -137,7 +173,7 @@ pub struct ShardWinners {
     /// is missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sample: Option<ShardSample>,
-    /// The candidates to compare with the query.
+    /// The candidates to compare with the query, or to read excerpts of.
     pub winners: Vec<ShardCandidate>,
 }
 
@@ -171,6 +207,34 @@ pub struct ShardHit {
     /// frequencies in all shards give their weight.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signature: Option<SignatureBody>,
+    /// The facts of a document with passages, and of a document whose excerpts were requested, for
+    /// the goal `trace`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub facts: Option<DocumentFacts>,
+}
+
+/// When a document was added, its date, and parts of its text.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct DocumentFacts {
+    /// When the document was added, in microseconds since 1970.
+    pub added: u64,
+    /// The value of the field for dates, if it is a date.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub date: Option<Value>,
+    /// The requested excerpts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub excerpts: Vec<TextExcerpt>,
+}
+
+/// A part of the text of a document.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct TextExcerpt {
+    /// Its range in the text of the document, half-open, in bytes.
+    pub b: (u32, u32),
+    /// The text.
+    pub text: String,
 }
 
 /// What the passages of a document count.
@@ -208,7 +272,8 @@ pub struct ShardAnswers {
 pub enum ShardStep {
     /// Ask every shard for its candidates, this many at most.
     Candidates(usize),
-    /// Ask each shard to compare these of its candidates, in the order of their answers.
+    /// Ask each shard to compare these of its candidates, or to read their excerpts, in the order
+    /// of their answers.
     Spans(Vec<Vec<ShardCandidate>>),
     /// Ask every shard for the frequencies of these fingerprints, add them up, and keep them as
     /// `weights`.

@@ -23,7 +23,7 @@ impl Client {
         self.post("/v1/shard/candidates", json(request)?)
     }
 
-    /// Compares the winners of a shard with the query.
+    /// Compares the winners of a shard with the query, or reads excerpts of them.
     ///
     /// # Errors
     /// As [`shard_candidates`](Self::shard_candidates).

@@ -8,47 +8,48 @@
 //! 3. [`Searcher::spans`]: compares the texts of the winners.
 //!
 //! `next_step` conducts the search: it examines the merged candidates by the rules of a single
-//! index, and returns which documents it needs to know next. It sends no requests. Transport,
-//! retries and unavailable shards are up to the caller. Each message contains the commit that it
-//! belongs to, and a shard refuses to continue a search of another commit.
+//! index, or traces the query in them, and returns which documents it needs to know next. It sends
+//! no requests. Transport, retries and unavailable shards are up to the caller. Each message
+//! contains the commit that it belongs to, and a shard refuses to continue a search of another
+//! commit.
 
 mod addition;
+mod answer;
 mod conductor;
+mod known_hits;
+mod named_candidates;
+mod query_tokens;
 mod refusal;
+mod shard_archive;
 mod text_sample;
+mod trace_candidates;
+mod trace_step;
+mod winners;
 
 use std::borrow::Cow;
 use std::sync::{Arc, Mutex};
 
-use cento_api::{
-    ShardCandidate, ShardCandidates, ShardFrequencies, ShardHit, ShardSpans, ShardWinners,
-};
+use cento_api::{Goal, ShardCandidates, ShardFrequencies, ShardSpans, ShardWinners};
 
 pub use self::addition::add_up_frequencies;
 pub use self::conductor::next_step;
 use self::refusal::check;
 use super::candidates::CandidateSet;
 use super::chance::Chance;
-use super::evidence::Evidence;
-use super::examine::{Examination, Examine, TextExaminer};
 use super::filter::Filter;
-use super::foreign_signature::ForeignSignature;
 use super::frequencies::{known, leave_out_all_deleted, look_up};
-use super::hit_details::ListedDocument;
 use super::pruning::Pruning;
 use super::query::Query;
 use super::query_signature::QuerySignature;
 use super::retrieve::Search;
 use super::sample::Sample;
-use super::score::{self, Scored};
+use super::score;
 use super::searcher::Searcher;
 use super::ties;
 use crate::error::{Error, Result};
 use crate::hash::Digest;
-use crate::index::DocAddress;
 use crate::reason::ConflictKind;
 use crate::runtime::Stop;
-use crate::scheme::Fingerprint;
 
 /// An upper bound of the number of documents, because JSON readers round larger numbers.
 const DOCUMENTS_MAX: u64 = 1 << 53;
@@ -152,6 +153,7 @@ impl Searcher {
         let tied = if ties::are_ordered(&query) { ties::TIES_MAX + 1 } else { 0 };
         let most = pruning.hits.min(most).max(tied);
         let best = score::best(&searcher.snapshot, meeting, most, query.stop())?;
+        let (candidates, tokens) = search.named(best)?;
         let Search { subject, found, .. } = &search;
         let kept_max = pruning.by_overlap.min(pruning.by_weight);
         Ok(ShardCandidates {
@@ -160,19 +162,24 @@ impl Searcher {
             weight: found.weights.iter().sum(),
             met,
             kept_max: (kept_max < usize::MAX).then_some(kept_max as u64),
-            candidates: best.into_iter().map(Scored::into_candidate).collect(),
+            candidates,
+            tokens,
         })
     }
 
-    /// Compares the winners of a shard with the query.
+    /// Compares the winners of a shard with the query, or reads the requested excerpts of them.
     ///
     /// # Errors
-    /// When the winners belong to another commit, or a document cannot be read.
-    /// [`Error::Cancelled`] soon after the query is stopped.
+    /// When the winners belong to another commit, or a document cannot be read or does not have an
+    /// excerpt. [`Error::Cancelled`] soon after the query is stopped.
     pub fn spans(&self, query: &Query, winners: &ShardWinners) -> Result<ShardSpans> {
         check(query)?;
         self.check_commit(std::iter::once(&winners.commit))?;
-        let (query, _) = query.with_defaults(winners.preset);
+        let (mut query, _) = query.with_defaults(winners.preset);
+        if query.options.goal == Goal::Trace {
+            // The trace of all shards is made from the passages.
+            query.to_mut().options.passages = true;
+        }
         let searcher = self.without(&query.options.without)?;
         let commit = self.commit().to_owned();
         let searcher = match self.model(&query, winners)? {
@@ -233,50 +240,6 @@ enum RatingInput {
     Model(Arc<Chance>),
     /// A model whose sample is missing.
     Sample,
-}
-
-impl Search<'_> {
-    /// Compares these documents with the query.
-    fn spans_of(&self, winners: &[ShardCandidate]) -> Result<Vec<ShardHit>> {
-        let Search { searcher, query, subject, .. } = self;
-        let snapshot = &searcher.snapshot;
-        let mut texts = TextExaminer::new(Evidence::of(searcher, subject, query)?, query);
-        let (mut hits, mut shown) = (Vec::with_capacity(winners.len()), Vec::new());
-        for winner in winners {
-            query.stop().check()?;
-            let Some(address) = snapshot.find(&winner.id)? else {
-                return Err(Error::UnknownId { id: winner.id.clone() });
-            };
-            let scored = Scored::of_candidate(winner, address, subject.keys.len() as u32);
-            let mut hit =
-                ShardHit { id: winner.id.clone(), hit: None, passages: None, signature: None };
-            if let Examination::Document(mut document) = texts.examine(scored)? {
-                hit.passages = document.passages();
-                texts.keep(&mut document)?;
-                if query.is_weighed() {
-                    hit.signature = Some(self.signature_of(address)?);
-                }
-                shown.push((hits.len(), document));
-            }
-            hits.push(hit);
-        }
-        let (places, shown): (Vec<usize>, Vec<_>) = shown.into_iter().unzip();
-        for (place, hit) in places.into_iter().zip(self.hits_of(shown)?) {
-            hits[place].hit = Some(hit);
-        }
-        Ok(hits)
-    }
-
-    /// Returns the distinct fingerprints of a document as a signature, so that the document
-    /// frequencies over every shard give its weight.
-    fn signature_of(&self, address: DocAddress) -> Result<cento_api::http::SignatureBody> {
-        let Search { searcher, query, .. } = self;
-        let keys = searcher.keys_within(address, query.memory.as_ref(), query.stop())?;
-        let config = searcher.snapshot.config();
-        let tokens = keys.len() as u32;
-        let fingerprints = (0..).zip(keys).map(|(position, key)| Fingerprint { key, position });
-        Ok(ForeignSignature::of(config, tokens, fingerprints.collect()).body(config))
-    }
 }
 
 /// Refuses frequencies that belong to a query with other fingerprints.

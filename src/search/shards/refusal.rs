@@ -3,6 +3,7 @@
 use cento_api::Goal;
 
 use super::super::query::{Query, Subject};
+use super::super::trace::without_text;
 use crate::error::{Error, Result};
 
 /// Refuses a query that several indexes cannot answer together.
@@ -20,8 +21,13 @@ pub fn check(query: &Query) -> Result<()> {
             "search for the text of the document, and leave it out by exclude_id",
         );
     }
-    if query.options.goal != Goal::Hits {
-        return refused("goal", "only hits are added up; search one index");
+    match (query.options.goal, &query.subject) {
+        (Goal::Trace, Subject::Signature { .. }) => return Err(without_text()),
+        (Goal::Hits | Goal::Trace, _) => {}
+        (Goal::Passage, _) => {
+            let what = "the best passage is looked for in all texts together; search one index";
+            return refused("goal", what);
+        }
     }
     if query.options.budget.is_some() {
         return refused("budget", "which documents it leaves out depends on where they are stored");

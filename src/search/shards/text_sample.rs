@@ -29,12 +29,14 @@ pub fn to_json(sample: &Sample) -> ShardSample {
 /// When the JSON is not a sample, or does not match its digest.
 pub fn of_json(json: &ShardSample) -> Result<Sample> {
     let text = |text: &SampledText| -> Result<SampleText> {
-        let digest = numbers(&text.digest)?;
-        let (&[high, low], &[hash]) = (&digest[..], &numbers(&text.hash)?[..]) else {
-            return Err(refused("a digest or a hash has another length"));
+        let digest = digest_of(&text.digest);
+        let (Some(digest), Some(&[hash])) = (digest, numbers(&text.hash).as_deref()) else {
+            return Err(refused("a digest or a hash is not one of hexadecimal digits"));
         };
-        let digest = Digest { low, high };
-        Ok(SampleText { digest, hash, tokens: numbers(&text.tokens)? })
+        let tokens = numbers(&text.tokens);
+        let tokens =
+            tokens.ok_or_else(|| refused("its numbers have 16 hexadecimal digits each"))?;
+        Ok(SampleText { digest, hash, tokens })
     };
     let texts = json.texts.iter().map(text).collect::<Result<_>>()?;
     let sample = Sample::of_all([Sample { texts }]);
@@ -44,14 +46,21 @@ pub fn of_json(json: &ShardSample) -> Result<Sample> {
     Ok(sample)
 }
 
-fn numbers(hex: &str) -> Result<Vec<u64>> {
+/// Parses a digest of 32 hexadecimal digits.
+pub fn digest_of(hex: &str) -> Option<Digest> {
+    match numbers(hex)?[..] {
+        [high, low] => Some(Digest { low, high }),
+        _ => None,
+    }
+}
+
+fn numbers(hex: &str) -> Option<Vec<u64>> {
     let is_hex = |byte: &u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(byte);
     if !hex.len().is_multiple_of(DIGITS) || !hex.as_bytes().iter().all(is_hex) {
-        return Err(refused("its numbers have 16 hexadecimal digits each"));
+        return None;
     }
-    let number = |at: usize| u64::from_str_radix(&hex[at..at + DIGITS], 16);
-    let numbers = (0..hex.len()).step_by(DIGITS).map(number);
-    numbers.collect::<std::result::Result<_, _>>().map_err(|_| refused("a number is no number"))
+    let number = |at: usize| u64::from_str_radix(&hex[at..at + DIGITS], 16).ok();
+    (0..hex.len()).step_by(DIGITS).map(number).collect()
 }
 
 fn refused(what: &str) -> Error {

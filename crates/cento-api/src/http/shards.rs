@@ -10,8 +10,8 @@ use crate::{ShardFrequencies, ShardWinners, whole};
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ShardFrequenciesRequest {
-    /// The search. A shard refuses `id`, `budget`, `min_weighted_resemblance`, and goals other than
-    /// `hits`.
+    /// The search. A shard refuses `id`, `budget`, `min_weighted_resemblance`, and the goal
+    /// `passage`.
     pub search: SearchRequest,
     /// Whether to send the sample of the texts of the shard, up to 4 MB: it is needed for passages,
     /// and stays the same until the next commit.

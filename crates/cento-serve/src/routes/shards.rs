@@ -68,7 +68,7 @@ pub async fn shard_candidates(
     answer(&app, body, search, ask).await
 }
 
-/// Compare the winners of a shard with the query.
+/// Compare the winners of a shard with the query, or read excerpts of them.
 ///
 /// The third request, refused with 409 as the second. If the answer says `needs_sample`, repeat it
 /// with the sample of all shards, which the shard then keeps.

@@ -8,6 +8,7 @@ use cento_client::api::{
     Commit, SearchRequest, ShardCandidatesRequest, ShardFrequenciesRequest, ShardSpansRequest,
 };
 use cento_testing::several::{DOCUMENTS, text};
+use cento_testing::words;
 use serde_json::json;
 
 use crate::common::{Ask, Service, body, indexed, parts};
@@ -20,7 +21,7 @@ fn ask(shards: &[Client], search: &SearchRequest, sample: bool) -> ShardFrequenc
 
 /// Searches services through the three routes for shards.
 fn search(shards: &[Client], search: &SearchRequest) -> Answer {
-    let mut query = Query::text("");
+    let mut query = Query::text(search.text.clone().unwrap_or_default());
     (query.thresholds, query.options) = (search.thresholds, search.options.clone());
     let mut frequencies = ask(shards, search, true);
     let sample = frequencies.sample.take();
@@ -76,6 +77,25 @@ fn services_over_shards_answer_as_one_over_all_documents() {
 }
 
 #[test]
+fn services_over_shards_trace_a_text_as_one_over_all_documents() {
+    let dir = parts();
+    let services = ["a", "b", "c"].map(|name| Service::over(&dir, &[name]));
+    let shards = services.each_ref().map(Service::client);
+    let all = Service::over(&dir, &["all"]);
+    for (number, rest) in [(0, json!({})), (1, json!({"limit": 1, "carriers": 3}))] {
+        let text = [words(number, 40), words(5000, 40), words(77, 30)].join(" ");
+        let mut request = json!({"text": text, "goal": "trace"});
+        request.as_object_mut().unwrap().extend(rest.as_object().unwrap().clone());
+        let request: SearchRequest = serde_json::from_value(request).unwrap();
+        let whole = all.client().search(&request).unwrap();
+        let spans = &whole.trace.as_ref().unwrap().spans;
+        assert!(spans.iter().any(|span| span.is_common && span.carriers == DOCUMENTS), "{whole:?}");
+        assert!(spans.iter().any(|span| span.carriers == 6), "{whole:?}");
+        assert_eq!(Answer { took_us: whole.took_us, ..search(&shards, &request) }, whole);
+    }
+}
+
+#[test]
 fn a_service_that_has_committed_meanwhile_refuses_with_409() {
     let dir = indexed();
     let service = Service::start(&dir);
@@ -104,6 +124,6 @@ fn a_request_that_shards_cannot_add_up_is_refused_by_name() {
         assert_eq!(reply.json()["error"]["argument"], argument, "{}", reply.body);
     };
     check(json!({"id": "d00"}), "id");
-    check(json!({"text": "some words", "goal": "trace"}), "goal");
+    check(json!({"text": "some words", "goal": "passage"}), "goal");
     check(json!({"text": "some words", "budget": 3}), "budget");
 }
