@@ -62,8 +62,14 @@ pub fn shard_step(py: Python<'_>, search: &str, answers: &str) -> PyResult<Strin
     run::short(py, || {
         let search: SearchRequest = read("the search", search)?;
         let answers: ShardAnswers = read("the answers", answers)?;
-        // Only its options matter here: no text is read.
-        let mut query = if let Some(id) = search.id { Query::id(id) } else { Query::text("") };
+        let mut query = match (search.id, search.text, search.parts) {
+            (Some(id), ..) => Query::id(id),
+            (None, _, Some(parts)) => {
+                Query::of_parts(parts.into_iter().map(|part| (part.name, part.text)))
+            }
+            // Only a trace reads the text.
+            (None, text, None) => Query::text(text.unwrap_or_default()),
+        };
         (query.thresholds, query.options) = (search.thresholds, search.options);
         write(&next_step(&query, &answers)?)
     })

@@ -84,8 +84,11 @@ def kill(app: str, shard: str) -> int:
 def test_shards_answer_as_one_index(
     serve: Any, tmp_path: Path, documents: Texts, count: int
 ) -> None:
-    whole = made(tmp_path / "whole.idx", documents)
     parts = [made(tmp_path / f"part-{at}.idx", documents[at::count]) for at in range(count)]
+    # Merged, so that the documents have the same times of addition.
+    path = made(tmp_path / "whole.idx", []).path
+    cento.merge(path, [part.path for part in parts])
+    whole = cento.Index(path)
     head = cento.ray.serve_shards([part.path for part in parts], name=f"of-{count}", **SMALL)
     try:
         for options in OPTIONS:
@@ -95,7 +98,7 @@ def test_shards_answer_as_one_index(
                 counts = (found.missing, found.documents, len(found.commits))
                 assert counts == ((), len(documents), count)
         with pytest.raises(cento.InvalidArgumentError, match="goal"):
-            head.search.remote("some words", goal="trace").result()
+            head.search.remote("some words", goal="passage").result()
     finally:
         serve.delete(f"of-{count}")
 

@@ -31,13 +31,16 @@ def documents(texts: Texts) -> Texts:
 
 
 @pytest.fixture
-def whole(tmp_path: Path, documents: Texts) -> cento.Index:
-    return made(tmp_path / "whole.idx", documents)
+def parts(tmp_path: Path, documents: Texts) -> list[cento.Index]:
+    return [made(tmp_path / f"part-{at}.idx", documents[at::3]) for at in range(3)]
 
 
 @pytest.fixture
-def parts(tmp_path: Path, documents: Texts) -> list[cento.Index]:
-    return [made(tmp_path / f"part-{at}.idx", documents[at::3]) for at in range(3)]
+def whole(tmp_path: Path, parts: list[cento.Index]) -> cento.Index:
+    # Merged, so that the documents have the same times of addition.
+    path = made(tmp_path / "whole.idx", []).path
+    cento.merge(path, [part.path for part in parts])
+    return cento.Index(path)
 
 
 OPTIONS: list[dict[str, Any]] = [
@@ -47,6 +50,8 @@ OPTIONS: list[dict[str, Any]] = [
     {"rank": "passages", "candidates": 9},
     {"min_passage": 20, "max_df": 10},
     {"verify": "cosine", "exclude_id": ["doc-4"], "limit": 3},
+    {"goal": "trace", "carriers": 2},
+    {"goal": "trace", "limit": 1, "passages": True, "min_weighted_containment": 0.01},
 ]
 
 
@@ -65,6 +70,18 @@ def test_shards_answer_as_one_index(
         found = shards.search(text, **options)
         assert shown(found.answer) == shown(whole.search(text, bytes=True, **options))
         assert (found.missing, found.documents, len(found.commits)) == ((), len(documents), 3)
+
+
+def test_shards_trace_a_text_of_parts_as_one_index(
+    whole: cento.Index, parts: list[cento.Index], documents: Texts
+) -> None:
+    pages = [{"name": id, "text": text} for id, text in documents[2:8:3]]
+    found = Shards(parts).search(parts=pages, goal="trace").answer
+    assert shown(found) == shown(whole.search(parts=pages, goal="trace", bytes=True))
+    assert found.trace is not None
+    carriers = [(span.a_part, span.carriers, span.best.id) for span in found.trace.spans]
+    assert carriers[:1] == [("doc-2", 2, "doc-2")], carriers
+    assert found.trace.new == 0.0
 
 
 @contextmanager
@@ -88,7 +105,7 @@ def test_services_and_indexes_answer_as_one_index(
             found = shards.search(documents[3][1], **options).answer
             assert shown(found) == shown(whole.search(documents[3][1], bytes=True, **options))
         with pytest.raises(cento.InvalidArgumentError) as refused:
-            shards.search("some words", goal="trace")
+            shards.search("some words", goal="passage")
         assert refused.value.argument == "goal"
     with pytest.raises(ShardDownError, match="does not answer") as down:
         Shards([first, second, parts[2]], tries=1).search("some words")

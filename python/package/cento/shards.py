@@ -51,7 +51,7 @@ class Shard(Protocol):
         ...
 
     def spans(self, search: Mapping[str, Any], winners: Mapping[str, Any]) -> dict[str, Any]:
-        """Compares documents with the query."""
+        """Compares documents with the query, or reads excerpts of them."""
         ...
 
 
@@ -242,8 +242,8 @@ class Shards:
         Args:
             text: The text to look for; or
             parts: the parts of the text, each with ``name`` and ``text``.
-            **options: As for :meth:`cento.Index.search`, but for the goals ``"trace"`` and
-                ``"passage"``, ``budget`` and ``min_weighted_resemblance``.
+            **options: As for :meth:`cento.Index.search`, but for the goal ``"passage"``, ``budget``
+                and ``min_weighted_resemblance``.
 
         Raises:
             InvalidArgumentError: The arguments contradict each other, or shards cannot answer them
@@ -292,6 +292,7 @@ class Shards:
             bool(search.get("passages"))
             or "min_passage" in search
             or search.get("rank") == "passages"
+            or search.get("goal") == "trace"
         )
         frequencies, sample = self._frequencies(shards, search, needs_sample)
         answers: dict[str, Any] = {"frequencies": frequencies, "candidates": [], "hits": []}
