@@ -4,7 +4,7 @@
 //! common with a document that contains it. A [trace](super::trace) therefore also counts these
 //! documents exactly: as infini-gram does for its n-grams, but from the stored texts.
 
-use cento_api::ContainingDocuments;
+use cento_api::{ContainingDocuments, ShardContaining};
 
 use super::filter::{Filter, Phrase};
 use super::retrieve::Search;
@@ -25,6 +25,15 @@ impl Search<'_> {
     /// When a document cannot be read. [`Error::Cancelled`](crate::Error::Cancelled) soon after the
     /// query is stopped.
     pub(super) fn containing(&self) -> Result<Option<ContainingDocuments>> {
+        let own = self.containing_here(false)?;
+        Ok(own.map(|own| first_of(vec![own])))
+    }
+
+    /// Counts the documents of a shard, or else of the whole index, that contain the whole query.
+    ///
+    /// # Errors
+    /// The errors of [`containing`](Self::containing).
+    pub(super) fn containing_here(&self, is_shard: bool) -> Result<Option<ShardContaining>> {
         let Search { searcher, query, subject, .. } = self;
         let (snapshot, stop) = (searcher.snapshot(), query.stop());
         let is_whole = query.options.without.is_empty();
@@ -34,7 +43,12 @@ impl Search<'_> {
         let Some(phrase) = phrase else { return Ok(None) };
         let excluded = subject.excluded(snapshot, &query.options.exclude_id)?;
         let filter = query.options.filter.as_deref();
-        let filter = filter.map(|text| Filter::new(snapshot, text)).transpose()?;
+        let filter = filter.map(|text| match is_shard {
+            // Documents of other shards may have fields that this shard lacks.
+            true => Filter::standing(snapshot, text),
+            false => Filter::new(snapshot, text),
+        });
+        let filter = filter.transpose()?;
         let mut found = Vec::new();
         for (segment, view) in (0u32..).zip(snapshot.segments()) {
             let is_other =
@@ -49,13 +63,25 @@ impl Search<'_> {
             }
         }
         let documents = found.len() as u64;
-        let mut named = Vec::with_capacity(found.len());
+        let mut first = Vec::with_capacity(found.len());
         for (added, address) in found {
-            named.push((added, snapshot.id(address)?));
+            // No clock was before 1970.
+            first.push((added.max(0).unsigned_abs(), snapshot.id(address)?));
         }
-        named.sort();
-        let ids = named.into_iter().map(|(_, id)| id).take(LISTED_MAX).collect();
-        Ok(Some(ContainingDocuments { documents, ids }))
+        first.sort();
+        first.truncate(LISTED_MAX);
+        Ok(Some(ShardContaining { documents, first }))
+    }
+}
+
+/// Adds up the documents of shards that contain a text.
+pub(super) fn first_of(shards: Vec<ShardContaining>) -> ContainingDocuments {
+    let documents = shards.iter().map(|shard| shard.documents).sum();
+    let mut first: Vec<(u64, String)> = shards.into_iter().flat_map(|shard| shard.first).collect();
+    first.sort();
+    ContainingDocuments {
+        documents,
+        ids: first.into_iter().map(|(_, id)| id).take(LISTED_MAX).collect(),
     }
 }
 

@@ -213,6 +213,11 @@ fn query(seed: u64, world: &World) -> Query {
             parts.push(text(genre, *bits % DOCUMENTS));
         }
     }
+    if one_of(bits, &[true, false, false, false, false]) {
+        // So few words that the documents that contain all of them are counted.
+        let common = block(genre, one_of(bits, &[0, 0, 1, 3]), 0, 0);
+        parts = vec![common.split(' ').skip(7).take(6).collect::<Vec<_>>().join(" ")];
+    }
     let mut query = match one_of(bits, &[false, false, true]) {
         true => {
             Query::of_parts((0..).zip(parts).map(|(at, text): (u32, _)| (at.to_string(), text)))
@@ -296,9 +301,10 @@ fn the_queries_of_the_test_above_meet_all_that_a_trace_distinguishes() {
         see("parts", spans().any(|span| span.a_part.is_some()));
         see("pages", spans().any(|span| span.a_page.is_some() && span.a_line.is_some()));
         see("more", answer.more);
+        see("containing", trace.containing.as_ref().is_some_and(|found| found.documents > 10));
     }
     println!("{seen:?}");
-    assert!(seen.values().all(|&times| times >= 6), "{seen:?}");
+    assert!(seen.values().all(|&times| times >= 4), "{seen:?}");
 }
 
 #[test]

@@ -81,8 +81,8 @@ pub use search::{Goal, Rank, SearchOptions};
 pub use service_file::{DEFAULT_PORT, ServiceFile};
 pub use shards::{
     DocumentFacts, PassageCounts, QueryTokens, SampledText, ShardAnswers, ShardCandidate,
-    ShardCandidates, ShardFrequencies, ShardHit, ShardSample, ShardSpans, ShardStep, ShardWinners,
-    TextExcerpt,
+    ShardCandidates, ShardContaining, ShardFrequencies, ShardHit, ShardSample, ShardSpans,
+    ShardStep, ShardWinners, TextExcerpt,
 };
 pub use similarity::Similarity;
 pub use sources::{SourceRanges, SourcedDocument, Sources};

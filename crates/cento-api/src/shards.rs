@@ -96,6 +96,21 @@ pub struct ShardCandidates {
     /// The tokens of the query, for the goal `trace`, equal in the answer of every shard.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tokens: Option<QueryTokens>,
+    /// The documents that contain the whole text, for the goal `trace`, if the text is short.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub containing: Option<ShardContaining>,
+}
+
+/// The documents of a shard that contain a text, word for word.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct ShardContaining {
+    /// How many there are.
+    pub documents: u64,
+    /// The first of them in the order of addition, at most ten: when each was added, in
+    /// microseconds since 1970, and its id.
+    pub first: Vec<(u64, String)>,
 }
 
 /// Where the tokens and fingerprints of a query are in its text.

@@ -154,6 +154,10 @@ impl Searcher {
         let most = pruning.hits.min(most).max(tied);
         let best = score::best(&searcher.snapshot, meeting, most, query.stop())?;
         let (candidates, tokens) = search.named(best)?;
+        let containing = match query.options.goal {
+            Goal::Trace => search.containing_here(true)?,
+            Goal::Hits | Goal::Passage => None,
+        };
         let Search { subject, found, .. } = &search;
         let kept_max = pruning.by_overlap.min(pruning.by_weight);
         Ok(ShardCandidates {
@@ -164,6 +168,7 @@ impl Searcher {
             kept_max: (kept_max < usize::MAX).then_some(kept_max as u64),
             candidates,
             tokens,
+            containing,
         })
     }
 

@@ -3,8 +3,9 @@
 //! As for hits, each call traces the text from the beginning, with the function that traces it in a
 //! single index. Until every answer that it needs is known, it collects what to request.
 
-use cento_api::{Answer, PresetDefaults, QueryTokens, ShardAnswers, ShardStep};
+use cento_api::{Answer, PresetDefaults, QueryTokens, ShardAnswers, ShardStep, Trace};
 
+use super::super::containing::first_of;
 use super::super::query::{Query, Subject};
 use super::super::trace::{TracedDocuments, TracedText, Tracing, without_text};
 use super::answer::answer;
@@ -42,8 +43,12 @@ pub fn trace_step(
     if let Some(fingerprints) = missing_weights(query, answers, &shown)? {
         return Ok(ShardStep::Weights(fingerprints));
     }
+    // Whether documents are counted depends on the query and the settings of the shards alone.
+    let counted = answers.candidates.iter().map(|shard| shard.containing.clone());
+    let containing = counted.collect::<Option<Vec<_>>>().map(first_of);
     let answer = answer(answers, defaults, hits_of(query, answers, shown)?, extent)?;
-    Ok(ShardStep::Answer(Box::new(Answer { trace: Some(trace), ..answer })))
+    let trace = Some(Trace { containing, ..trace });
+    Ok(ShardStep::Answer(Box::new(Answer { trace, ..answer })))
 }
 
 /// Reads the query, and what the shards have answered.
