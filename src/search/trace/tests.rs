@@ -337,3 +337,28 @@ fn without_stored_texts_fingerprints_tell_the_spans() {
     let error = searcher(&documents, 99, true).search(&Query::new(signature).goal(Goal::Trace));
     assert!(error.unwrap_err().to_string().contains("text of the query"));
 }
+
+#[test]
+fn what_all_of_a_few_short_texts_have_is_reused() {
+    // Regression: a sentence of two documents was due to chance, because each made it easy to
+    // guess for the other.
+    let sentence = "Twice a day the sea rises and falls along most coasts, and harbours are built \
+                    so that ships can wait for the water.";
+    let own = [
+        "The ferry at Aldmoor carried farmers and sheep for two hundred years before the bridge.",
+        "Nobody in the village remembered who had planted the orchard behind the old station.",
+        "A clock that stands still is right twice a day, and nobody thanks it for that.",
+        "In spring the salt is washed out of the meadows, and cattle are driven down to them.",
+        "Letters took nine days by coach, and three by the new railway over the moor.",
+    ];
+    for (carriers, others) in [(1, 0), (1, 3), (2, 0), (2, 1), (2, 3), (3, 0), (3, 2)] {
+        let document = |at: usize| match at < carriers {
+            true => (at.to_string(), format!("{} {sentence}", own[at]), 0),
+            false => (at.to_string(), own[at].to_owned(), 0),
+        };
+        let documents: Vec<_> = (0..carriers + others).map(document).collect();
+        let trace = trace(&searcher(&documents, 10, true), Query::text(sentence));
+        let found = (trace.new, trace.spans.first().map(|span| span.carriers));
+        assert_eq!(found, (0.0, Some(carriers as u64)), "{carriers} of {}", documents.len());
+    }
+}

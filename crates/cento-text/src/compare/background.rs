@@ -40,6 +40,11 @@ pub const COUNTED_TOKENS_MAX: usize = 1 << 18;
 /// nine further texts have carries no information (research/RESULTS.md, "Evidence").
 const COPY_BITS: f64 = 160.0;
 
+/// In fewer than some 1,400 tokens, no word has as much information as a word of prose usually has,
+/// so a copy needs this many words that only it and its original have. With `COPY_BITS` alone, a
+/// sentence that both of two short texts have was due to chance.
+const COPY_TOKENS: f64 = 18.0;
+
 /// The base of the polynomial that hashes runs.
 const BASE: u64 = 0x9e37_79b9_7f4a_7c15;
 
@@ -147,7 +152,7 @@ impl Background {
             if run > 0 {
                 let tokens = at..at + run + ORDER_MAX - 1;
                 let bits: f64 = tokens.clone().map(|at| self.bits_alone(runs.of(at, 1))).sum();
-                if bits >= COPY_BITS {
+                if bits >= self.copy_bits() {
                     copied[tokens].fill(true);
                 }
             }
@@ -160,7 +165,12 @@ impl Background {
     #[must_use]
     pub fn is_copy(&self, run: &[u64]) -> bool {
         let runs = RunHashes::new(run);
-        (0..run.len()).map(|at| self.bits_alone(runs.of(at, 1))).sum::<f64>() >= COPY_BITS
+        (0..run.len()).map(|at| self.bits_alone(runs.of(at, 1))).sum::<f64>() >= self.copy_bits()
+    }
+
+    /// Returns the information that makes a run a copy.
+    fn copy_bits(&self) -> f64 {
+        COPY_BITS.min(COPY_TOKENS * log2((self.tokens as f64 + 1.0) / 3.0).max(1.0))
     }
 
     /// Returns the information of a token without a context.
