@@ -38,6 +38,8 @@ pub struct Out {
     asides: Vec<String>,
     /// The number of characters that a reader does not see.
     pub hidden: usize,
+    /// A defect that does not end the text, as a clause.
+    pub defect: Option<String>,
 }
 
 impl Out {
@@ -207,6 +209,6 @@ impl Out {
             }
             text.push_str(&aside);
         }
-        ExtractedText { text, missing, hidden: self.hidden }
+        ExtractedText { text, missing: missing.or(self.defect), hidden: self.hidden }
     }
 }
