@@ -62,7 +62,7 @@ impl Out {
             let gap = std::mem::take(gap);
             let pages = std::mem::take(pages);
             if gap == CharacterGap::PrintedLine
-                && let Some(begun) = broken_word::begun(written, &text[at..])
+                && let Some(begun) = broken_word::begun_in_print(written, &text[at..])
             {
                 written.truncate(begun.len());
                 written.push(c);
