@@ -20,6 +20,7 @@ pub(crate) mod root;
 mod slides;
 mod styles;
 mod tei;
+mod vocabulary;
 mod word;
 #[cfg(test)]
 mod zipped;
