@@ -26,6 +26,8 @@ enum CharacterGap {
 struct Buffer {
     text: String,
     gap: CharacterGap,
+    /// Whether a page or column ends here, which separates no words, but may break a word.
+    is_page_break: bool,
     /// The number of page ends since the last character. More than 1 means empty pages.
     pages: usize,
     /// A raised text at the end. The text after it decides whether it is the mark of a note.
@@ -167,7 +169,7 @@ impl Buffer {
 
     /// Appends text and collapses white space.
     fn write(&mut self, text: &str) {
-        let Buffer { text: written, gap, pages, .. } = self;
+        let Buffer { text: written, gap, is_page_break, pages, .. } = self;
         for (at, c) in text.char_indices() {
             if c.is_whitespace() {
                 *gap = if *gap == CharacterGap::Glue {
@@ -179,7 +181,8 @@ impl Buffer {
             }
             let gap = std::mem::take(gap);
             let pages = std::mem::take(pages);
-            if gap == CharacterGap::PrintedLine
+            let may_break = std::mem::take(is_page_break) && gap <= CharacterGap::Space;
+            if (may_break || gap == CharacterGap::PrintedLine)
                 && let Some(begun) = broken_word::begun_in_print(written, &text[at..])
             {
                 written.truncate(begun.len());
@@ -288,6 +291,13 @@ impl Out {
     /// Ends a line of a printed page. A hyphenated word continues on the next line.
     pub fn printed_line(&mut self) {
         self.separate(CharacterGap::PrintedLine);
+    }
+
+    /// Ends a page or column within a line of text. A hyphenated word continues on the next page.
+    pub fn page_break(&mut self) {
+        let buffer = self.buffer();
+        buffer.settle("");
+        buffer.is_page_break = true;
     }
 
     /// Ends the current paragraph.
