@@ -26,6 +26,8 @@ enum CharacterGap {
 struct Buffer {
     text: String,
     gap: CharacterGap,
+    /// The separator before the end of a paragraph that the next paragraph continues.
+    continued: Option<CharacterGap>,
     /// Whether a page or column ends here, which separates no words, but may break a word.
     is_page_break: bool,
     /// The number of page ends since the last character. More than 1 means empty pages.
@@ -169,7 +171,10 @@ impl Buffer {
 
     /// Appends text and collapses white space.
     fn write(&mut self, text: &str) {
-        let Buffer { text: written, gap, is_page_break, pages, .. } = self;
+        let Buffer { text: written, gap, continued, is_page_break, pages, .. } = self;
+        if let Some(before) = continued.take_if(|_| !text.is_empty()) {
+            *gap = before;
+        }
         for (at, c) in text.char_indices() {
             if c.is_whitespace() {
                 *gap = if *gap == CharacterGap::Glue {
@@ -291,6 +296,13 @@ impl Out {
     /// Ends a line of a printed page. A hyphenated word continues on the next line.
     pub fn printed_line(&mut self) {
         self.separate(CharacterGap::PrintedLine);
+    }
+
+    /// Continues the paragraph in the next one.
+    pub fn continue_paragraph(&mut self) {
+        let buffer = self.buffer();
+        buffer.settle("");
+        buffer.continued = Some(buffer.gap);
     }
 
     /// Ends a page or column within a line of text. A hyphenated word continues on the next page.
