@@ -21,6 +21,15 @@ pub fn begun<'a>(text: &'a str, next: &str) -> Option<&'a str> {
     (goes_on && word.ends_with(char::is_alphabetic)).then_some(word)
 }
 
+/// Returns `text` without the break mark at its end, like [`begun`], in a transcription of a print.
+/// Prints in Fraktur have double hyphens, which are transcribed as equals signs. In other texts, an
+/// equals sign belongs to a formula.
+pub fn begun_in_print<'a>(text: &'a str, next: &str) -> Option<&'a str> {
+    let Some(word) = text.strip_suffix('=') else { return begun(text, next) };
+    let goes_on = next.starts_with(char::is_lowercase) && word.ends_with(char::is_alphabetic);
+    goes_on.then_some(word)
+}
+
 /// Returns whether a word has two or more letters, all capitals. A single capital is an initial.
 fn are_capitals(letters: impl Iterator<Item = char>) -> bool {
     let mut count = 0;
@@ -59,6 +68,20 @@ mod tests {
             ("eld-", "", None),
         ] {
             assert_eq!(begun(text, next), expected, "{text}{next}");
+            assert_eq!(begun_in_print(text, next), expected, "{text}{next}");
+        }
+    }
+
+    #[test]
+    fn a_word_of_a_print_goes_on_after_a_double_hyphen() {
+        for (text, next, expected) in [
+            ("die ge=", "heime", Some("die ge")),
+            ("die ge=", "Heime", None),
+            ("x =", "y", None),
+            ("2=", "y", None),
+        ] {
+            assert_eq!(begun_in_print(text, next), expected, "{text}{next}");
+            assert_eq!(begun(text, next), None, "{text}{next}");
         }
     }
 }

@@ -155,7 +155,9 @@ fn text_of(page: &str) -> String {
                 for piece in String::from_utf8_lossy(&found).split_inclusive(char::is_whitespace) {
                     let word = piece.trim_end();
                     if !word.is_empty() {
-                        match broken_word::begun(&text, word).filter(|_| gap >= WordGap::Line) {
+                        match broken_word::begun_in_print(&text, word)
+                            .filter(|_| gap >= WordGap::Line)
+                        {
                             Some(begun) => text.truncate(begun.len()),
                             None if text.is_empty() => {}
                             None => text.push_str(gap.text()),

@@ -39,6 +39,7 @@ mod mail;
 mod markdown;
 mod meta_fields;
 mod names;
+mod note_mark;
 mod notebook;
 mod origin;
 mod partition;

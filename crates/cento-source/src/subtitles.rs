@@ -8,6 +8,8 @@
 //! Rolling captions, as of live programs, repeat lines of the previous cue, and such lines become
 //! empty. In other subtitles, a repeated line was spoken again.
 
+use std::collections::HashSet;
+
 use crate::format::{FileFormat, Markup, TextOf};
 use crate::html;
 
@@ -102,7 +104,8 @@ fn text_of(subtitles: &str) -> String {
 
 /// Returns the lines that repeat the end of the previous cue, if the captions roll, which means
 /// that at least half of the cues repeat lines.
-fn repeated(words: &[String], cues: &[usize]) -> Vec<usize> {
+fn repeated(words: &[impl AsRef<str>], cues: &[usize]) -> Vec<usize> {
+    let words: Vec<&str> = words.iter().map(AsRef::as_ref).collect();
     let has_words = |at: &usize| cues[*at] > 0 && !words[*at].trim().is_empty();
     let lines: Vec<usize> = (0..words.len()).filter(has_words).collect();
     let (mut found, mut rolls, mut before) = (Vec::new(), 0, &[][..]);
@@ -121,6 +124,28 @@ fn repeated(words: &[String], cues: &[usize]) -> Vec<usize> {
         before = cue;
     }
     if all.len() > 2 && rolls * 2 >= all.len() { found } else { Vec::new() }
+}
+
+/// Removes the lines of rolling captions that repeat lines of the previous cue. Each paragraph is a
+/// cue.
+pub fn without_repeated(captions: &str) -> String {
+    let (mut words, mut cues) = (Vec::new(), Vec::new());
+    for (at, cue) in captions.split("\n\n").enumerate() {
+        for line in cue.lines() {
+            words.push(line);
+            cues.push(at + 1);
+        }
+    }
+    let repeated: HashSet<usize> = repeated(&words, &cues).into_iter().collect();
+    let (mut text, mut cue) = (String::new(), 0);
+    for (at, line) in words.iter().enumerate().filter(|(at, _)| !repeated.contains(at)) {
+        if !text.is_empty() {
+            text.push_str(if cues[at] == cue { "\n" } else { "\n\n" });
+        }
+        text.push_str(line);
+        cue = cues[at];
+    }
+    text
 }
 
 /// Removes tags such as `<i>`, `<00:01.500>` and `{\an8}`.

@@ -30,7 +30,7 @@ use super::{PACKAGE, too_long, unread};
 use cento::hash::Digest;
 use cento::index::IdSource;
 use cento::{Error, Refusal};
-use includes::{INCLUDED, Includes};
+use includes::Includes;
 
 /// The maximum number of bytes allocated for a file in advance.
 const ROOM_BYTES_MAX: usize = 64 << 20;
@@ -58,8 +58,8 @@ fn read_with(mut reader: WalkReader<'_>, inputs: &[impl AsRef<Path>]) {
             return;
         }
     }
-    for place in reader.includes.missing() {
-        if reader.skip(&place, INCLUDED).is_break() {
+    for (place, why) in reader.includes.missing() {
+        if reader.skip(&place, why).is_break() {
             return;
         }
     }

@@ -1,16 +1,18 @@
-//! Finds the files that LaTeX files include.
+//! Finds the files that LaTeX and XML files include.
 //!
 //! Every chapter is a document of its own, so that passages have its line numbers and nothing is
 //! read twice. If a chapter is missing from the inputs, the report says so. Otherwise, the answer
 //! for the main file would look complete.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use crate::format::has_ending;
+use crate::xml::included::{included as xml_included, may_include};
 
-/// The reason why an included file is listed that is not among the inputs.
-pub const INCLUDED: &str = "a LaTeX file includes it, and it is read only if you name it";
+/// The reasons why an included file is listed that is not among the inputs.
+const BY_LATEX: &str = "a LaTeX file includes it, and it is read only if you name it";
+const BY_XML: &str = "an XML file includes it, and it is read only if you name it";
 
 /// The maximum number of inclusions examined per file. Books have fewer chapters.
 const INCLUSIONS_MAX: usize = 100;
@@ -21,7 +23,7 @@ const NAME_BYTES_MAX: usize = 4096;
 /// Commands that include a file.
 const COMMANDS: [&[u8]; 3] = [b"input{", b"include{", b"subfile{"];
 
-/// The LaTeX files read so far, with the files that they include.
+/// The LaTeX and XML files read so far, with the files that they include.
 #[derive(Debug, Default)]
 pub struct Includes {
     read: HashSet<Arc<str>>,
@@ -35,44 +37,70 @@ struct Inclusion {
     directory: String,
     /// The file name with extension, relative to the directory of the main file.
     name: String,
+    /// The reason why it is listed.
+    why: &'static str,
 }
 
 impl Includes {
-    /// Records a file, if its name is the name of a LaTeX file.
+    /// Records a file, if it is LaTeX or XML.
     pub fn add(&mut self, place: &Arc<str>, bytes: &[u8]) {
-        if !has_ending(place, crate::tex::FORMAT.endings) {
-            return;
-        }
-        self.read.insert(place.clone());
-        let directory = place.rsplit_once('/').map_or("", |(directory, _)| directory);
-        for name in included(bytes).take(INCLUSIONS_MAX) {
-            self.included.push(Inclusion { directory: directory.to_owned(), name });
+        if has_ending(place, crate::tex::FORMAT.endings) {
+            self.add_all(place, included(bytes), BY_LATEX);
+        } else if may_include(place, bytes) {
+            self.add_all(place, xml_included(bytes).into_iter(), BY_XML);
         }
     }
 
-    /// Returns the places of included files that have not been read, each once. Names are relative
-    /// to the main file, which may be in a different directory than the including file.
-    pub fn missing(&self) -> Vec<String> {
+    fn add_all(
+        &mut self,
+        place: &Arc<str>,
+        names: impl Iterator<Item = String>,
+        why: &'static str,
+    ) {
+        self.read.insert(place.clone());
+        let directory = place.rsplit_once('/').map_or("", |(directory, _)| directory);
+        for name in names.take(INCLUSIONS_MAX) {
+            self.included.push(Inclusion { directory: directory.to_owned(), name, why });
+        }
+    }
+
+    /// Returns the places of included files that have not been read, each once with a reason. Names
+    /// are relative to the main file, which may be in a different directory than the including
+    /// file.
+    pub fn missing(&self) -> Vec<(String, &'static str)> {
         let mut told = HashSet::new();
+        // A corpus may have a million files.
+        let mut read: HashMap<&str, Vec<&str>> = HashMap::new();
+        if !self.included.is_empty() {
+            for place in &self.read {
+                read.entry(file_name(place)).or_default().push(place);
+            }
+        }
         let is_read = |name: &str| {
-            let ends = |read: &Arc<str>| {
+            let ends = |read: &&str| {
                 read.strip_suffix(name).is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
             };
-            self.read.iter().any(ends)
+            read.get(file_name(name)).is_some_and(|places| places.iter().any(ends))
         };
         let mut missing = Vec::new();
-        for Inclusion { directory, name } in &self.included {
+        for Inclusion { directory, name, why } in &self.included {
             let place = match directory.as_str() {
                 "" => name.clone(),
+                _ if name.contains("://") || name.starts_with('/') => name.clone(),
                 directory => format!("{directory}/{name}"),
             };
             let name = name.trim_start_matches("./").trim_start_matches("../");
             if told.insert(place.clone()) && !is_read(name) {
-                missing.push(place);
+                missing.push((place, *why));
             }
         }
         missing
     }
+}
+
+/// Returns the last part of a place.
+fn file_name(place: &str) -> &str {
+    place.rsplit('/').next().unwrap_or_default()
 }
 
 /// Returns the names of the LaTeX files that a source includes outside of comments.
@@ -108,7 +136,7 @@ mod tests {
     fn missing(files: &[(&str, &str)]) -> Vec<String> {
         let mut includes = Includes::default();
         files.iter().for_each(|(place, text)| includes.add(&(*place).into(), text.as_bytes()));
-        includes.missing()
+        includes.missing().into_iter().map(|(place, _)| place).collect()
     }
 
     #[test]
@@ -127,5 +155,18 @@ mod tests {
         let main = ("t/main.tex", "\\input{./chapters/ch0}");
         assert_eq!(missing(&[main, chapter, section]), [""; 0]);
         assert_eq!(missing(&[main, chapter]), ["t/chapters/sections/s.tex"]);
+    }
+
+    #[test]
+    fn files_that_an_xml_file_includes_are_named() {
+        let map =
+            "<?xml version='1.0'?><map><topicref href='a.dita'/><topicref href='../b.dita'/></map>";
+        assert_eq!(missing(&[("t/m.ditamap", map)]), ["t/a.dita", "t/../b.dita"]);
+        let topic = ("t/a.dita", "<topic/>");
+        assert_eq!(missing(&[("t/m", map), topic, ("b.dita", "<topic/>")]), [""; 0]);
+        let web =
+            "<b xmlns:xi='http://www.w3.org/2001/XInclude'><xi:include href='http://x/a'/></b>";
+        assert_eq!(missing(&[("t/b.xml", web)]), ["http://x/a"]);
+        assert_eq!(missing(&[("t/b.txt", web)]), [""; 0]);
     }
 }

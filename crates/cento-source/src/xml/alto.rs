@@ -1,12 +1,19 @@
 //! Text of OCR output in the format ALTO.
 //!
 //! Lines are read in the reading order of the page, if the file has a reading order. A word that
-//! continues on the next line is joined, and pages are separated.
+//! continues on the next line is joined, and pages are separated. Running heads and numbers of
+//! pages are no text.
 
 use std::collections::HashMap;
 
 use super::{Element, Format, Out, Rule, walk};
 use crate::extracted::ExtractedText;
+
+/// The margins with running heads and numbers of pages. Notes may be at the sides.
+const MARGINS: [&str; 2] = ["TopMargin", "BottomMargin"];
+
+/// The names of tags for blocks in a margin, of the vocabulary SegmOnto.
+const TAGS: [&str; 3] = ["RunningTitleZone", "NumberingZone", "QuireMarksZone"];
 
 /// The element with the reading order, since version 4.3.
 const ORDER: &str = "ReadingOrder";
@@ -19,6 +26,8 @@ struct Alto {
     order: HashMap<String, usize>,
     /// Blocks to be sorted by the reading order.
     blocks: Vec<AltoBlock>,
+    /// The ids of the tags of blocks that are no text.
+    tags: Vec<String>,
     /// The number of pages begun.
     pages: usize,
     /// Whether the first part of a broken word supplied the whole word.
@@ -51,7 +60,18 @@ impl Format for Alto {
                 }
                 Rule::Inline
             }
+            name if MARGINS.contains(&name) => Rule::Skip,
+            "OtherTag" | "LayoutTag" | "StructureTag" => {
+                if element.attribute("LABEL").is_some_and(|label| is_margin(&label)) {
+                    self.tags.extend(element.attribute("ID"));
+                }
+                Rule::Inline
+            }
             "TextBlock" => {
+                let tags = element.attribute("TAGREFS").unwrap_or_default();
+                if tags.split_whitespace().any(|tag| self.tags.iter().any(|of| of == tag)) {
+                    return Rule::Skip;
+                }
                 if self.is_ordered {
                     let id = element.attribute("ID").unwrap_or_default();
                     self.blocks.push(AltoBlock { id, page: self.pages, text: String::new() });
@@ -96,6 +116,11 @@ impl Format for Alto {
     }
 
     fn text(&mut self, _: &str, _: &mut Out) {}
+}
+
+/// Returns whether a tag with this label is of a margin. A label may end with a subtype.
+fn is_margin(label: &str) -> bool {
+    TAGS.contains(&label.split([':', '#']).next().unwrap_or_default())
 }
 
 impl Alto {
@@ -201,7 +226,24 @@ mod tests {
             )
         };
         check(&line("eld-", "ers"), "elders");
+        check(&line("eld=", "ers"), "elders");
         check(&line("eld\u{ad}", "ers"), "elders");
         check(&line("Anglo-", "Saxon"), "Anglo-\nSaxon");
+    }
+
+    #[test]
+    fn running_heads_are_no_text() {
+        let block = |of: &str, word: &str| {
+            format!("<TextBlock {of}><TextLine><String CONTENT='{word}'/></TextLine></TextBlock>")
+        };
+        let (head, text) = (block("", "HEAD"), block("", "one"));
+        check(
+            &format!("<Page><TopMargin>{head}</TopMargin><PrintSpace>{text}</PrintSpace></Page>"),
+            "one",
+        );
+        let tags = "<Tags><OtherTag ID='t' LABEL='RunningTitleZone'/><OtherTag ID='m' \
+                    LABEL='MainZone:column'/></Tags>";
+        let blocks = [block("TAGREFS='x t'", "HEAD"), block("TAGREFS='m'", "one")].concat();
+        check(&format!("{tags}<Page>{blocks}</Page>"), "one");
     }
 }

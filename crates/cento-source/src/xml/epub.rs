@@ -83,7 +83,7 @@ impl Format for Opf {
 }
 
 /// Decodes the escaped bytes of an address.
-fn unescaped(address: &str) -> String {
+pub fn unescaped(address: &str) -> String {
     let (mut bytes, mut rest) = (Vec::new(), address.as_bytes());
     while let Some((&byte, after)) = rest.split_first() {
         let escaped = after.get(..2).and_then(|digits| std::str::from_utf8(digits).ok());

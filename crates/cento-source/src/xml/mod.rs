@@ -8,7 +8,9 @@
 
 mod alto;
 mod docx;
+mod entity;
 mod epub;
+pub(crate) mod included;
 mod odf;
 mod other;
 mod out;
@@ -18,6 +20,7 @@ pub(crate) mod root;
 mod slides;
 mod styles;
 mod tei;
+mod vocabulary;
 mod word;
 #[cfg(test)]
 mod zipped;
@@ -29,6 +32,7 @@ use crate::extracted::ExtractedText;
 use crate::format::{FileFormat, Markup, TextOf};
 use crate::html;
 
+use entity::Entities;
 pub use out::Out;
 use root::{Kind, kind, reader, split};
 
@@ -185,46 +189,101 @@ pub fn text_of_zip(bytes: &[u8]) -> Result<ExtractedText, String> {
 
 /// Reads XML by the rules of a format. Returns a defect as a clause.
 pub fn walk(xml: &str, format: &mut impl Format, out: &mut Out) -> Option<String> {
+    let mut elements = OpenElements::default();
     let mut reader = reader(xml);
-    let mut open: Vec<Rule> = Vec::new();
-    // The nesting depth within a skipped element, which itself counts as 1.
-    let mut skipped = 0usize;
     loop {
-        let event = match reader.read_event() {
-            Ok(event) => event,
+        match reader.read_event() {
+            Ok(Event::Eof) if elements.is_empty() => return None,
+            Ok(Event::Eof) => return Some("it is cut short: its end is missing".into()),
+            Ok(event) => elements.take(event, format, out),
             Err(error) => {
                 return Some(format!("it is damaged at byte {}: {error}", reader.error_position()));
             }
-        };
+        }
+    }
+}
+
+/// The elements that are open at a place of a file.
+#[derive(Default)]
+struct OpenElements {
+    rules: Vec<Rule>,
+    /// The nesting depth within a skipped element, which itself counts as 1.
+    skipped: usize,
+    entities: Entities,
+}
+
+impl OpenElements {
+    fn is_empty(&self) -> bool {
+        self.rules.is_empty() && self.skipped == 0
+    }
+
+    fn take(&mut self, event: Event<'_>, format: &mut impl Format, out: &mut Out) {
         match event {
-            Event::Start(_) if skipped > 0 => skipped += 1,
+            Event::Start(_) if self.skipped > 0 => self.skipped += 1,
             Event::Start(tag) => {
                 let qualified = tag.name();
                 let (prefix, name) = split(qualified.as_ref());
                 let element = Element { tag: &tag, prefix, name };
-                let rule = format.start(&element, open.len(), out);
+                let rule = format.start(&element, self.rules.len(), out);
                 out.enter(rule);
                 match rule {
-                    Rule::Skip => skipped = 1,
-                    rule => open.push(rule),
+                    Rule::Skip => self.skipped = 1,
+                    rule => self.rules.push(rule),
                 }
             }
-            Event::End(_) if skipped > 0 => skipped -= 1,
+            Event::End(_) if self.skipped > 0 => self.skipped -= 1,
             Event::End(tag) => {
-                if let Some(rule) = open.pop() {
-                    format.end(local(tag.name().as_ref()), open.len(), out);
+                if let Some(rule) = self.rules.pop() {
+                    format.end(local(tag.name().as_ref()), self.rules.len(), out);
                     out.leave(rule);
                 }
             }
-            Event::Text(text) if skipped == 0 => format.text(&text, out),
-            Event::CData(text) if skipped == 0 => format.text(&text, out),
-            Event::GeneralRef(name) if skipped == 0 => {
-                format.text(&decoded(&format!("&{};", &*name)), out);
-            }
-            Event::Eof if open.is_empty() && skipped == 0 => return None,
-            Event::Eof => return Some("it is cut short: its end is missing".into()),
+            Event::Text(text) if self.skipped == 0 => format.text(&text, out),
+            Event::CData(text) if self.skipped == 0 => format.text(&text, out),
+            Event::GeneralRef(name) if self.skipped == 0 => self.refer(&name, format, out),
+            Event::DocType(declarations) => self.entities.declare(&declarations),
             _ => {}
         }
+    }
+
+    /// Reads the text of a reference, which may have elements if the file declares it.
+    fn refer(&mut self, name: &str, format: &mut impl Format, out: &mut Out) {
+        match self.entities.text_of(name) {
+            None => format.text(&decoded(&format!("&{name};")), out),
+            Some(Err(why)) => out.defect = Some(why),
+            Some(Ok(text)) => match events_of(&text) {
+                None => format.text(&decoded(&text), out),
+                Some(events) => {
+                    for event in events {
+                        match event {
+                            Event::GeneralRef(name) if self.skipped == 0 => {
+                                format.text(&decoded(&format!("&{};", &*name)), out);
+                            }
+                            event => self.take(event, format, out),
+                        }
+                    }
+                }
+            },
+        }
+    }
+}
+
+/// Returns the elements and texts of a text, or `None` if it has no elements, or elements that it
+/// does not close.
+fn events_of(text: &str) -> Option<Vec<Event<'_>>> {
+    let (mut reader, mut events, mut open) = (reader(text), Vec::new(), 0usize);
+    if !text.contains('<') {
+        return None;
+    }
+    loop {
+        let event = reader.read_event().ok()?;
+        match event {
+            Event::Eof => return (open == 0).then_some(events),
+            Event::Start(_) => open += 1,
+            Event::End(_) => open = open.checked_sub(1)?,
+            _ => {}
+        }
+        events.push(event);
     }
 }
 
@@ -316,6 +375,26 @@ mod tests {
         let (text, missing) = tei("<p>one</p><p>two");
         assert_eq!((&*text, &*missing), ("one\n\ntwo", "it is cut short: its end is missing"));
         assert_eq!(tei("a &amp; b</text></TEI>"), ("a & b".into(), String::new()));
+    }
+
+    #[test]
+    fn entities_of_the_file_are_read_and_those_of_other_files_are_not_words() {
+        let text = |body: &str| {
+            let declared = "<!DOCTYPE b [<!ENTITY co 'Company'><!ENTITY em '<i>&co;</i> &mdash; x'>\
+                            <!ENTITY ch SYSTEM 'ch.xml'><!ENTITY bad '</b>'>]>";
+            let xml = format!("<?xml version='1.0'?>{declared}<b><p>{body}</p></b>");
+            text_of(xml.as_bytes(), EncodingLabel::Missing).unwrap()
+        };
+        assert_eq!(text("a &co; b &ch; &em;").text, "a Company b Company \u{2014} x");
+        assert_eq!(text("a &bad; b").missing, None);
+        let many = (1..16).fold("<!ENTITY a0 'some words '>".to_owned(), |all, level| {
+            let below = format!("&a{};", level - 1).repeat(10);
+            format!("{all}<!ENTITY a{level} '{below}'>")
+        });
+        let xml = format!("<!DOCTYPE b [{many}]><b>one &a15; two</b>");
+        let found = text_of(xml.as_bytes(), EncodingLabel::Missing).unwrap();
+        assert_eq!(found.text, "one two");
+        assert!(found.missing.unwrap().contains("entities"));
     }
 
     #[test]

@@ -38,6 +38,8 @@ pub struct Odf {
     paragraphs: usize,
     /// The number of open shapes, which may be filled.
     shapes: usize,
+    /// The number of open links.
+    links: usize,
     /// Whether text is read: in styles, only headers and footers are.
     is_body: bool,
     /// The depth of the open page styles, if any.
@@ -98,6 +100,7 @@ impl Format for Odf {
                 return Rule::Block;
             }
             "span" | "section" | "table-cell" | "a" | "hidden-text" | "hidden-paragraph" => {
+                self.links += usize::from(element.name == "a");
                 self.look(element, depth);
             }
             "s" | "tab" => out.space(),
@@ -128,6 +131,7 @@ impl Format for Odf {
                 self.is_body = false;
             }
             "master-styles" => self.masters = None,
+            "a" => self.links = self.links.saturating_sub(1),
             "p" | "h" => self.paragraphs = self.paragraphs.saturating_sub(1),
             "text-box" | "custom-shape" | "rect" | "ellipse" => {
                 self.shapes = self.shapes.saturating_sub(1);
@@ -145,10 +149,7 @@ impl Format for Odf {
             return;
         }
         let look = self.looks.last().map_or(Look::default(), |(_, look)| *look);
-        match look.is_hidden(self.shapes > 0) {
-            true => out.hide(text),
-            false => out.push(text),
-        }
+        look.write(text, self.shapes > 0, self.links > 0, out);
     }
 }
 
@@ -184,6 +185,8 @@ mod tests {
              </style:style><style:style style:name='Child' style:parent-style-name='Secret'/>\
              <style:style style:name='White'><style:text-properties fo:color='#ffffff'/></style:style>\
              <style:style style:name='Dark'><style:table-cell-properties fo:background-color='#000080'/></style:style>\
+             <style:style style:name='Raised'>\
+             <style:text-properties style:text-position='super 58%'/></style:style>\
              <style:style style:name='Small'><style:text-properties fo:font-size='1pt'/></style:style>\
              </office:automatic-styles><office:master-styles><style:master-page><style:header><text:p>Head</text:p>\
              </style:header><draw:frame><draw:text-box><text:p>no</text:p></draw:text-box></draw:frame>\
@@ -223,6 +226,14 @@ mod tests {
             0,
         );
         check("<text:p><text:title>A field</text:title></text:p>", "A field", 0);
+    }
+
+    #[test]
+    fn raised_numbers_mark_notes() {
+        let raised = |text: &str| format!("<text:span text:style-name='Raised'>{text}</text:span>");
+        let link = format!("<text:a>{}</text:a>", raised("1"));
+        let text = format!("gate{} and 10{} m{link} is", raised("1"), raised("3"));
+        check(&format!("<text:p>{text}</text:p>"), "gate and 103 m is", 0);
     }
 
     #[test]

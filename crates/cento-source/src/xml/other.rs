@@ -7,73 +7,15 @@
 
 use std::collections::HashMap;
 
+use super::out::MarkForm;
+use super::vocabulary::{self, INLINE, NOTES, RAISED, SKIPPED, Vocabulary};
 use super::{Element, Format, Out, Rule, local, walk};
 use crate::extracted::ExtractedText;
 use crate::html::{Html, text_of_page};
+use crate::subtitles;
 
-/// Elements outside the text in any vocabulary.
-const SKIPPED: [&str; 3] = ["script", "style", "binary"];
-
-/// Elements whose text comes after everything else.
-const NOTES: [&str; 4] = ["footnote", "fn", "authorialNote", "endnote"];
-
-/// The names of elements without text of the document, by the name of the root.
-const DESCRIPTIONS: [(&[&str], &[&str]); 8] = [
-    (&["akomaNtoso"], &["meta"]),
-    (&["nitf"], &["head"]),
-    (
-        &["NewsML", "newsItem", "newsMessage", "packageItem"],
-        &[
-            "NewsEnvelope",
-            "NewsManagement",
-            "Identification",
-            "AdministrativeMetadata",
-            "RightsMetadata",
-            "header",
-            "catalogRef",
-            "itemMeta",
-            "rightsInfo",
-            "contentMeta",
-        ],
-    ),
-    (
-        &["article", "book"],
-        &[
-            "journal-meta",
-            "article-id",
-            "article-categories",
-            "pub-date",
-            "permissions",
-            "history",
-            "counts",
-            "custom-meta-group",
-            "pubdate",
-            "copyright",
-            "releaseinfo",
-            "tex-math",
-        ],
-    ),
-    (&["FictionBook"], &["description"]),
-    (&["tt"], &["head", "metadata"]),
-    (
-        &["rss", "feed", "RDF"],
-        &[
-            "link",
-            "guid",
-            "pubDate",
-            "lastBuildDate",
-            "generator",
-            "ttl",
-            "id",
-            "updated",
-            "published",
-            "language",
-            "url",
-            "uri",
-        ],
-    ),
-    (&["svg"], &["metadata", "defs"]),
-];
+/// The root of captions (TTML), whose paragraphs are cues.
+const CAPTIONS: &str = "tt";
 
 /// Returns the text of a file.
 ///
@@ -86,9 +28,13 @@ pub fn text_of(xml: &str) -> Result<ExtractedText, String> {
         let (text, _, hidden) = text_of_page(xml, Html::All);
         return Ok(ExtractedText { text, hidden, missing: None });
     }
+    let is_captions = survey.root == CAPTIONS;
     let (mut other, mut out) = (Other::of(survey), Out::default());
     let missing = walk(xml, &mut other, &mut out);
-    let found = out.finish(missing);
+    let mut found = out.finish(missing);
+    if is_captions {
+        found.text = subtitles::without_repeated(&found.text);
+    }
     match found.text.is_empty() {
         true => Err("it is XML whose elements hold no text; values of attributes are not read; \
                      `--html source` reads the file as it is"
@@ -153,22 +99,51 @@ impl Format for Survey {
 /// Writes the text, as the survey decides.
 struct Other {
     survey: Survey,
-    descriptions: &'static [&'static str],
+    vocabularies: Vec<&'static Vocabulary>,
+    /// The open elements that are raised or cite, with their depths.
+    marks: Vec<(usize, MarkForm)>,
+    /// The number of open elements with readings above their characters.
+    rubies: usize,
     /// Text since the last tag. Collected, because the parser may deliver it in several pieces.
     pending: String,
 }
 
 impl Other {
     fn of(survey: Survey) -> Other {
-        let root = survey.root.as_str();
-        let found = DESCRIPTIONS.iter().find(|(roots, _)| roots.contains(&root));
-        let descriptions = found.map_or(&[][..], |(_, descriptions)| descriptions);
-        Other { survey, descriptions, pending: String::new() }
+        Other {
+            vocabularies: vocabulary::of_root(&survey.root),
+            survey,
+            marks: Vec::new(),
+            rubies: 0,
+            pending: String::new(),
+        }
+    }
+
+    /// Returns whether the vocabulary lists an element.
+    fn lists(&self, list: impl Fn(&Vocabulary) -> &[&'static str], name: &str) -> bool {
+        self.vocabularies.iter().any(|vocabulary| list(vocabulary).contains(&name))
+    }
+
+    fn is_skipped(&self, name: &str) -> bool {
+        let is_reading = self.rubies > 0 && ["rt", "rp"].contains(&name);
+        SKIPPED.contains(&name) || is_reading || self.lists(|of| of.skipped, name)
     }
 
     fn is_inline(&self, name: &str) -> bool {
         let counts = self.survey.counts.get(name);
-        counts.is_some_and(|counts| counts.among_words > counts.elsewhere)
+        INLINE.contains(&name)
+            || RAISED.contains(&name)
+            || self.lists(|of| of.inline, name)
+            || counts.is_some_and(|counts| counts.among_words > counts.elsewhere)
+    }
+
+    /// Returns the form of marks at this place, if text here may be a mark.
+    fn mark_form(&self) -> Option<MarkForm> {
+        let has = |form| self.marks.iter().any(|(_, open)| *open == form);
+        match has(MarkForm::Citation) && has(MarkForm::Raised) {
+            true => Some(MarkForm::Link),
+            false => self.marks.iter().map(|(_, form)| *form).max(),
+        }
     }
 
     /// Writes the text before a tag.
@@ -176,8 +151,25 @@ impl Other {
         let text = std::mem::take(&mut self.pending);
         match is_page(&text) {
             true => out.push_paragraphs(&text_of_page(&text, Html::All).0),
-            false => out.push(&text),
+            false => match self.mark_form() {
+                Some(form) => out.mark(&text, form),
+                None => out.push(&text),
+            },
         }
+    }
+}
+
+/// Returns how an element marks notes: raised text, a citation, or the declared mark of a note.
+fn mark_form(element: &Element<'_>) -> Option<MarkForm> {
+    match element.name {
+        name if RAISED.contains(&name) => Some(MarkForm::Raised),
+        "xref" => match element.attribute("ref-type").as_deref() {
+            Some("bibr" | "fn") => Some(MarkForm::Citation),
+            Some("table-fn" | "aff" | "corresp" | "author-notes") => Some(MarkForm::Link),
+            _ => None,
+        },
+        "a" if element.has("type", "note") => Some(MarkForm::Link),
+        _ => None,
     }
 }
 
@@ -188,23 +180,35 @@ fn is_page(text: &str) -> bool {
 }
 
 impl Format for Other {
-    fn start(&mut self, element: &Element<'_>, _: usize, out: &mut Out) -> Rule {
+    fn start(&mut self, element: &Element<'_>, depth: usize, out: &mut Out) -> Rule {
         self.flush(out);
+        let form = mark_form(element);
         match element.name {
-            name if SKIPPED.contains(&name) || self.descriptions.contains(&name) => Rule::Skip,
-            name if NOTES.contains(&name) => Rule::Aside,
-            "br" | "lb" | "eol" => {
-                out.line();
-                Rule::Inline
+            name if self.is_skipped(name) => return Rule::Skip,
+            name if NOTES.contains(&name) || self.lists(|of| of.notes, name) => {
+                return Rule::Aside;
             }
-            "p" | "para" => Rule::Block,
-            name if self.is_inline(name) => Rule::Inline,
-            _ => Rule::Line,
+            "br" | "BR" | "lb" | "eol" => out.line(),
+            "p" | "para" => return Rule::Block,
+            name if self.lists(|of| of.lines, name) => return Rule::Line,
+            _ if form.is_some() => self.marks.extend(form.map(|form| (depth, form))),
+            "ruby" => self.rubies += 1,
+            // Other vocabularies have records of this name.
+            "xref" if element.attribute("rid").or(element.attribute("href")).is_some() => {}
+            name if self.is_inline(name) => {}
+            _ => return Rule::Line,
         }
+        Rule::Inline
     }
 
-    fn end(&mut self, _: &str, _: usize, out: &mut Out) {
+    fn end(&mut self, name: &str, depth: usize, out: &mut Out) {
         self.flush(out);
+        if self.marks.last().is_some_and(|(open, _)| *open == depth) {
+            self.marks.pop();
+        }
+        if name == "ruby" {
+            self.rubies = self.rubies.saturating_sub(1);
+        }
     }
 
     fn text(&mut self, text: &str, _: &mut Out) {
@@ -267,6 +271,86 @@ mod tests {
              </channel></rss>",
             "News\n\nOne two",
         );
+    }
+
+    #[test]
+    fn citations_of_articles_are_marks_and_their_elements_are_in_the_line() {
+        let bibr = |text: &str| format!("<xref ref-type='bibr' rid='b'>{text}</xref>");
+        let article = |text: &str, expected: &str| {
+            check(&format!("<article><body><p>{text}</p></body></article>"), expected);
+        };
+        let (one, four) = (bibr("<sup>1</sup>"), bibr("<sup>4</sup>"));
+        article(
+            &format!("The end{one}<sup>,</sup>{one}<sup>&#x2013;</sup>{four} is."),
+            "The end is.",
+        );
+        article(
+            &format!("10<sup>3</sup> at the coast{one}, H<sub>2</sub>O"),
+            "103 at the coast, H2O",
+        );
+        article(
+            &format!("coast [{}, {}&#8211;{}], so", bibr("1"), bibr("2"), bibr("4")),
+            "coast, so",
+        );
+        article(&format!("coast {} so{}.", bibr("[12]"), bibr("3")), "coast so.");
+        article("<italic>a</italic><xref ref-type='fig' rid='f'>Fig. 2</xref>", "aFig. 2");
+        let written = format!("({}; {}) in Smith ({})", bibr("Smith 1"), bibr("2"), bibr("2010"));
+        article(&written, "(Smith 1; 2) in Smith (2010)");
+        article("A<xref ref-type='aff' rid='a'>*</xref>", "A");
+        check(
+            "<FictionBook><body><p>gate<a type='note'>[2]</a> was</p></body></FictionBook>",
+            "gate was",
+        );
+    }
+
+    #[test]
+    fn entries_of_an_index_and_remarks_are_no_text() {
+        let entry = "<indexterm><primary>word</primary></indexterm>";
+        let book =
+            format!("<chapter><para>the{entry} old<remark>check</remark> gate</para></chapter>");
+        check(&book, "the old gate");
+        let topic =
+            format!("<topic><p>the {entry}<draft-comment>x</draft-comment>gate</p></topic>");
+        check(&topic, "the gate");
+        check("<article><p>a<index-term><term>b</term></index-term> c</p></article>", "a c");
+        check("<records><remark>kept</remark></records>", "kept");
+    }
+
+    #[test]
+    fn notes_stand_beside_the_verses_of_a_bible() {
+        check(
+            "<osis><header>x</header><p><verse>In the <w>beginning</w><note>Or when</note> God.\
+             </verse><verse>And the</verse></p></osis>",
+            "In the beginning God.\nAnd the\n\nOr when",
+        );
+        check(
+            "<osis><chapter><verse sID='a'/>In<note>n</note> God<verse eID='a'/><verse sID='b'/>And\
+             <verse eID='b'/></chapter></osis>",
+            "In God\nAnd\n\nn",
+        );
+        check(
+            "<usx><para><verse number='1'/>In <note><char>1:1</char> Or</note>the <char>A</char>\
+             <verse number='2'/>And</para></usx>",
+            "In the A\nAnd\n\n1:1 Or",
+        );
+        check("<XMLBIBLE><VERS>In<NOTE>n</NOTE> the</VERS></XMLBIBLE>", "In the\n\nn");
+    }
+
+    #[test]
+    fn captions_that_roll_are_read_once() {
+        let captions = |cues: &[&str]| {
+            let cue = |text: &&str| format!("<p begin='0s'>{text}</p>");
+            format!("<tt><body><div>{}</div></body></tt>", cues.iter().map(cue).collect::<String>())
+        };
+        let rolling = captions(&["one", "one<br/>two", "two<br/>three", "three<br/>four"]);
+        check(&rolling, "one\n\ntwo\n\nthree\n\nfour");
+        check(&captions(&["no", "no", "one", "two", "three"]), "no\n\nno\n\none\n\ntwo\n\nthree");
+    }
+
+    #[test]
+    fn readings_above_characters_are_no_text() {
+        check("<article><p><ruby><rb>a</rb><rp>(</rp><rt>b</rt></ruby>c</p></article>", "ac");
+        check("<r><rt>kept</rt></r>", "kept");
     }
 
     #[test]

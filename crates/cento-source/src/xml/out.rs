@@ -1,8 +1,11 @@
 //! Collection of text from elements.
 
+use std::ops::Range;
+
 use super::Rule;
 use crate::broken_word;
 use crate::extracted::ExtractedText;
+use crate::note_mark::{RaisedText, VERSES_MIN, is_citation, is_close, is_signs};
 
 /// The separator before the next character.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
@@ -23,31 +26,155 @@ enum CharacterGap {
 struct Buffer {
     text: String,
     gap: CharacterGap,
+    /// The separator before the end of a paragraph that the next paragraph continues.
+    continued: Option<CharacterGap>,
+    /// Whether a page or column ends here, which separates no words, but may break a word.
+    is_page_break: bool,
     /// The number of page ends since the last character. More than 1 means empty pages.
     pages: usize,
+    /// A raised text at the end. The text after it decides whether it is the mark of a note.
+    raised: Option<PendingMark>,
+    /// The raised numbers before words, with their places.
+    verses: Vec<(u32, Range<usize>)>,
 }
 
-/// Collects a text. White space collapses to a single space, lines have no trailing spaces, and an
-/// empty line separates paragraphs.
-#[derive(Debug, Default)]
-pub struct Out {
-    text: Buffer,
-    /// Parts that have begun and are not yet taken, innermost last.
-    parts: Vec<Buffer>,
-    /// Notes and other texts that follow the main text.
-    asides: Vec<String>,
-    /// The number of characters that a reader does not see.
-    pub hidden: usize,
+/// The form of a text that may mark a note.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum MarkForm {
+    /// A citation in the line, which is a mark in brackets or at the end of a word.
+    Citation,
+    /// Above the line.
+    Raised,
+    /// A link above the line, or a text that is declared as a mark.
+    Link,
 }
 
-impl Out {
-    fn buffer(&mut self) -> &mut Buffer {
-        self.parts.last_mut().unwrap_or(&mut self.text)
+#[derive(Debug)]
+struct PendingMark {
+    text: String,
+    form: MarkForm,
+}
+
+/// Returns the close bracket of an open bracket.
+fn close_of(open: char) -> Option<char> {
+    match open {
+        '[' => Some(']'),
+        '(' => Some(')'),
+        _ => None,
+    }
+}
+
+impl Buffer {
+    /// Decides whether a raised text is a mark, now that the text after it is known. Returns the
+    /// rest of the text after it.
+    fn settle<'a>(&mut self, next: &'a str) -> &'a str {
+        let Some(mut mark) = self.raised.take() else { return next };
+        if mark.form == MarkForm::Citation {
+            let text = mark.text.trim();
+            if !is_citation(text) && !is_signs(text) {
+                self.write(&mark.text);
+                return next;
+            }
+            if self.bracket().is_some() {
+                return self.settle_citation(mark, next);
+            }
+            // Without brackets, a mark is at the end of a word of any length.
+            let is_end = |c: char| c.is_alphabetic() || is_close(c);
+            let is_glued = self.gap == CharacterGap::Nothing && self.text.ends_with(is_end);
+            let is_in_brackets = text.starts_with(['[', '(']) && text.ends_with([']', ')']);
+            if !is_glued && !is_in_brackets {
+                self.write(&mark.text);
+                return next;
+            }
+            mark.form = MarkForm::Link;
+        }
+        let text = mark.text.trim();
+        let is_glued = matches!(self.gap, CharacterGap::Nothing | CharacterGap::Glue)
+            && !mark.text.starts_with(char::is_whitespace);
+        let before = if is_glued { self.text.as_str() } else { "" };
+        let after = next.chars().next().filter(|c| !c.is_whitespace());
+        let is_apart = mark.text.ends_with(char::is_whitespace);
+        let is_link = mark.form == MarkForm::Link;
+        let raised = RaisedText { text, is_link, before, after };
+        let verse = raised.verse();
+        let raised = RaisedText { after: after.filter(|_| !is_apart), ..raised };
+        if verse.is_none() && raised.is_of_note() {
+            if is_apart || after.is_some_and(char::is_alphanumeric) {
+                self.gap = self.gap.max(CharacterGap::Space);
+            }
+            return next;
+        }
+        let len = text.len();
+        let trailing = mark.text.split_off(mark.text.trim_end().len());
+        self.write(&mark.text);
+        if let Some(verse) = verse {
+            let end = self.text.len();
+            self.verses.push((verse, end - len..end));
+        }
+        self.write(&trailing);
+        next
+    }
+
+    /// Returns the bracket at the end of the text, if text is before it in the line.
+    fn bracket(&self) -> Option<char> {
+        let open = self.text.chars().next_back().filter(|&c| close_of(c).is_some())?;
+        let line = self.text[..self.text.len() - open.len_utf8()].trim_end_matches(' ');
+        let is_in_line = self.gap <= CharacterGap::Space && !line.is_empty();
+        (is_in_line && !line.ends_with(['\n', '\u{c}'])).then_some(open)
+    }
+
+    /// Drops citations in brackets when the bracket closes: `[1]`, `[1, 2]`.
+    fn settle_citation<'a>(&mut self, mut mark: PendingMark, next: &'a str) -> &'a str {
+        let close = self.bracket().and_then(close_of);
+        let end = next.find(|c| Some(c) == close);
+        let between = &next[..end.unwrap_or(next.len())];
+        let is_between =
+            |c: char| c.is_ascii_digit() || c.is_whitespace() || ",;-\u{2013}".contains(c);
+        let is_list = !next.is_empty() && between.chars().all(is_between);
+        match end.filter(|_| is_list) {
+            Some(end) => {
+                self.text.pop();
+                self.text.truncate(self.text.trim_end_matches(' ').len());
+                let rest = &next[end + 1..];
+                let is_sign = rest.starts_with(|c: char| !c.is_alphanumeric());
+                self.gap = if is_sign { CharacterGap::Nothing } else { CharacterGap::Space };
+                rest
+            }
+            None if is_list => {
+                mark.text.push_str(between);
+                self.raised = Some(mark);
+                ""
+            }
+            None => {
+                self.write(&mark.text);
+                next
+            }
+        }
+    }
+
+    /// Removes the numbers of verses: raised numbers before words that count up. Others are the
+    /// numbers of isotopes.
+    fn drop_verses(&mut self) {
+        let verses = std::mem::take(&mut self.verses);
+        let counts_up = verses.windows(2).filter(|pair| pair[0].0 + 1 == pair[1].0).count();
+        if verses.len() < VERSES_MIN || counts_up * 2 < verses.len() {
+            return;
+        }
+        let (mut text, mut at) = (String::with_capacity(self.text.len()), 0);
+        for (_, verse) in verses {
+            text.push_str(&self.text[at..verse.start]);
+            at = verse.end + usize::from(self.text[verse.end..].starts_with(' '));
+        }
+        text.push_str(&self.text[at..]);
+        self.text = text;
     }
 
     /// Appends text and collapses white space.
-    pub fn push(&mut self, text: &str) {
-        let Buffer { text: written, gap, pages } = self.buffer();
+    fn write(&mut self, text: &str) {
+        let Buffer { text: written, gap, continued, is_page_break, pages, .. } = self;
+        if let Some(before) = continued.take_if(|_| !text.is_empty()) {
+            *gap = before;
+        }
         for (at, c) in text.char_indices() {
             if c.is_whitespace() {
                 *gap = if *gap == CharacterGap::Glue {
@@ -59,8 +186,9 @@ impl Out {
             }
             let gap = std::mem::take(gap);
             let pages = std::mem::take(pages);
-            if gap == CharacterGap::PrintedLine
-                && let Some(begun) = broken_word::begun(written, &text[at..])
+            let may_break = std::mem::take(is_page_break) && gap <= CharacterGap::Space;
+            if (may_break || gap == CharacterGap::PrintedLine)
+                && let Some(begun) = broken_word::begun_in_print(written, &text[at..])
             {
                 written.truncate(begun.len());
                 written.push(c);
@@ -80,6 +208,57 @@ impl Out {
         }
     }
 
+    /// Returns the finished text.
+    fn finish(mut self) -> String {
+        self.settle("");
+        self.drop_verses();
+        self.text
+    }
+}
+
+/// Collects a text. White space collapses to a single space, lines have no trailing spaces, and an
+/// empty line separates paragraphs.
+#[derive(Debug, Default)]
+pub struct Out {
+    text: Buffer,
+    /// Parts that have begun and are not yet taken, innermost last.
+    parts: Vec<Buffer>,
+    /// Notes and other texts that follow the main text.
+    asides: Vec<String>,
+    /// The number of characters that a reader does not see.
+    pub hidden: usize,
+    /// A defect that does not end the text, as a clause.
+    pub defect: Option<String>,
+}
+
+impl Out {
+    fn buffer(&mut self) -> &mut Buffer {
+        self.parts.last_mut().unwrap_or(&mut self.text)
+    }
+
+    /// Appends text and collapses white space.
+    pub fn push(&mut self, text: &str) {
+        if text.is_empty() {
+            return;
+        }
+        let buffer = self.buffer();
+        let rest = buffer.settle(text);
+        buffer.write(rest);
+    }
+
+    /// Appends a text that may mark a note. A mark is left out.
+    pub fn mark(&mut self, text: &str, form: MarkForm) {
+        let buffer = self.buffer();
+        match &mut buffer.raised {
+            Some(mark) => {
+                mark.text.push_str(text);
+                mark.form = mark.form.max(form);
+            }
+            None if text.trim().is_empty() => buffer.write(text),
+            None => buffer.raised = Some(PendingMark { text: text.to_owned(), form }),
+        }
+    }
+
     /// Whether a part is begun.
     pub fn is_in_part(&self) -> bool {
         !self.parts.is_empty()
@@ -93,7 +272,9 @@ impl Out {
     }
 
     fn separate(&mut self, by: CharacterGap) {
-        let gap = &mut self.buffer().gap;
+        let buffer = self.buffer();
+        buffer.settle("");
+        let gap = &mut buffer.gap;
         let is_glued = *gap == CharacterGap::Glue && by <= CharacterGap::PrintedLine;
         *gap = match *gap {
             CharacterGap::Glue if is_glued => CharacterGap::Glue,
@@ -117,6 +298,20 @@ impl Out {
         self.separate(CharacterGap::PrintedLine);
     }
 
+    /// Continues the paragraph in the next one.
+    pub fn continue_paragraph(&mut self) {
+        let buffer = self.buffer();
+        buffer.settle("");
+        buffer.continued = Some(buffer.gap);
+    }
+
+    /// Ends a page or column within a line of text. A hyphenated word continues on the next page.
+    pub fn page_break(&mut self) {
+        let buffer = self.buffer();
+        buffer.settle("");
+        buffer.is_page_break = true;
+    }
+
     /// Ends the current paragraph.
     pub fn block(&mut self) {
         self.separate(CharacterGap::Block);
@@ -130,7 +325,9 @@ impl Out {
 
     /// Removes the hyphen at the end of the text, and joins the next word.
     pub fn join(&mut self) {
-        let Buffer { text, gap, .. } = self.buffer();
+        let buffer = self.buffer();
+        buffer.settle("");
+        let Buffer { text, gap, .. } = buffer;
         // The hyphens of early prints, of word processors, of Transkribus.
         let end =
             text.trim_end_matches(['-', '\u{2010}', '\u{ad}', '\u{ac}', '=', '\u{2e17}']).len();
@@ -162,7 +359,7 @@ impl Out {
 
     /// Takes the part begun last.
     pub fn take(&mut self) -> String {
-        self.parts.pop().map(|buffer| buffer.text).unwrap_or_default()
+        self.parts.pop().map(Buffer::finish).unwrap_or_default()
     }
 
     /// Appends a note, which follows the main text.
@@ -200,13 +397,13 @@ impl Out {
             let text = self.take();
             self.aside(text);
         }
-        let mut text = self.text.text;
+        let mut text = self.text.finish();
         for aside in self.asides {
             if !text.is_empty() {
                 text.push_str("\n\n");
             }
             text.push_str(&aside);
         }
-        ExtractedText { text, missing, hidden: self.hidden }
+        ExtractedText { text, missing: missing.or(self.defect), hidden: self.hidden }
     }
 }

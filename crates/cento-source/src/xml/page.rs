@@ -1,7 +1,8 @@
 //! Text of OCR output in the format PAGE.
 //!
 //! The text has the lines of the regions, in reading order. A line either has a text, or consists
-//! of words with texts. Among several readings, the first counts.
+//! of words with texts. Among several readings, the first counts. Running heads and numbers of
+//! pages are no text.
 
 use std::collections::HashMap;
 
@@ -11,6 +12,18 @@ use crate::extracted::ExtractedText;
 
 /// Maximum nesting of elements with a text: regions may be nested. A text is moved once per level.
 const LEVELS_MAX: usize = 16;
+
+/// The types of regions outside the text.
+const SKIPPED: [&str; 5] = ["header", "footer", "page-number", "signature-mark", "catch-word"];
+
+/// Returns whether a region is outside the text. Transkribus writes the type as `custom`, too.
+fn is_skipped(region: &Element<'_>) -> bool {
+    let is_type = |name: &str| SKIPPED.contains(&name);
+    let custom = region.attribute("custom").unwrap_or_default();
+    let types = custom.split("type:").skip(1);
+    let mut types = types.map(|rest| rest.split([';', '}']).next().unwrap_or_default().trim());
+    region.attribute("type").is_some_and(|name| is_type(&name)) || types.any(is_type)
+}
 
 /// An element that has a text: a region, a line, a word or a sign.
 struct OpenElement {
@@ -65,6 +78,9 @@ fn level(name: &str) -> Option<PageLevel> {
 
 impl Format for PageReader {
     fn start(&mut self, element: &Element<'_>, depth: usize, out: &mut Out) -> Rule {
+        if element.name == "TextRegion" && is_skipped(element) {
+            return Rule::Skip;
+        }
         let index = || element.attribute("index").and_then(|index| index.parse().ok());
         if let Some(level) = level(element.name)
             && self.open.len() < LEVELS_MAX
@@ -165,7 +181,7 @@ impl PageReader {
 fn joined(lines: &[String]) -> String {
     let mut text = String::new();
     for line in lines.iter().filter(|line| !line.is_empty()) {
-        if let Some(begun) = broken_word::begun(&text, line) {
+        if let Some(begun) = broken_word::begun_in_print(&text, line) {
             text.truncate(begun.len());
         } else if !text.is_empty() {
             text.push('\n');
@@ -234,5 +250,18 @@ mod tests {
         let regions = ["a", "b", "c", "d"].map(region).concat();
         check(&format!("{order}{regions}"), "c\n\nd\n\na\n\nb");
         check(&regions, "a\n\nb\n\nc\n\nd");
+    }
+
+    #[test]
+    fn running_heads_are_no_text() {
+        let region = |of: &str| format!("<TextRegion {of}>{}</TextRegion>", line(of));
+        for of in ["type='header'", "type='page-number'", "custom='structure {type:footer;}'"] {
+            check(
+                &format!("{}<TextRegion type='heading'>{}</TextRegion>", region(of), line("a")),
+                "a",
+            );
+        }
+        let lines = [line("ge="), line("heim")].concat();
+        check(&format!("<TextRegion>{lines}</TextRegion>"), "geheim");
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! Each slide is a page, with the speaker's notes at the end.
 
+use super::out::MarkForm;
 use super::package::Package;
 use super::{Element, Format, Out, Rule, walk};
 use crate::extracted::ExtractedText;
@@ -68,6 +69,8 @@ struct Slide {
     texts: usize,
     /// Whether the open run is too small to be read.
     is_small: bool,
+    /// Whether the open run is above the line.
+    is_raised: bool,
 }
 
 /// The largest size of unreadable text, in hundredths of a point.
@@ -82,10 +85,13 @@ impl Format for Slide {
             "p" => return Rule::Block,
             "br" => out.line(),
             "tab" => out.space(),
-            "r" => self.is_small = false,
+            "r" => (self.is_small, self.is_raised) = (false, false),
             "rPr" => {
                 let size = element.attribute("sz").and_then(|size| size.parse::<u32>().ok());
                 self.is_small = size.is_some_and(|size| size <= SIZE_HIDDEN);
+                let baseline = element.attribute("baseline").unwrap_or_default();
+                let baseline = baseline.trim_end_matches('%').parse::<f32>();
+                self.is_raised = baseline.is_ok_and(|baseline| baseline > 0.0);
             }
             "t" => self.texts += 1,
             "cNvPr" => out.aside(element.attribute("descr").unwrap_or_default().trim().to_owned()),
@@ -103,6 +109,7 @@ impl Format for Slide {
     fn text(&mut self, text: &str, out: &mut Out) {
         match self.texts > 0 {
             true if self.is_small => out.hide(text),
+            true if self.is_raised => out.mark(text, MarkForm::Raised),
             true => out.push(text),
             false => {}
         }

@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::Element;
+use super::out::MarkForm;
+use super::{Element, Out};
 
 /// The maximum length of a chain of styles, because damaged files may have cycles.
 const CHAIN_MAX: usize = 32;
@@ -21,6 +22,8 @@ pub struct Look {
     pub is_small: Option<bool>,
     /// On a colored background.
     pub is_behind: Option<bool>,
+    /// Above the line, as the mark of a note.
+    pub is_raised: Option<bool>,
 }
 
 impl Look {
@@ -33,12 +36,23 @@ impl Look {
             is_small: self.is_small.or(other.is_small),
             // Not replaced but combined: the background of a paragraph is also behind its words.
             is_behind: self.is_behind.max(other.is_behind),
+            is_raised: self.is_raised.or(other.is_raised),
+        }
+    }
+
+    /// Adds visible text, or counts invisible text.
+    pub fn write(self, text: &str, may_lie_behind: bool, is_link: bool, out: &mut Out) {
+        match (self.is_hidden(may_lie_behind), self.is_raised == Some(true)) {
+            (true, _) => out.hide(text),
+            (false, true) if is_link => out.mark(text, MarkForm::Link),
+            (false, true) => out.mark(text, MarkForm::Raised),
+            (false, false) => out.push(text),
         }
     }
 
     /// Returns whether text with this look is invisible. `may_lie_behind` says that an enclosing
     /// element may have a colored background.
-    pub fn is_hidden(self, may_lie_behind: bool) -> bool {
+    fn is_hidden(self, may_lie_behind: bool) -> bool {
         let yes = |what: Option<bool>| what == Some(true);
         let is_on_paper = !may_lie_behind && !yes(self.is_behind);
         yes(self.vanishes) || yes(self.is_small) || (yes(self.is_white) && is_on_paper)
@@ -52,6 +66,7 @@ impl Look {
             "vanish" => {
                 self.vanishes = Some(!matches!(value, Some("0" | "false" | "off" | "none")));
             }
+            "vertAlign" => self.is_raised = Some(value == Some("superscript")),
             "color" => self.is_white = Some(value.is_some_and(is_white)),
             // The unit is half a point.
             "sz" => {
@@ -73,6 +88,12 @@ impl Look {
     pub fn read_odf(&mut self, element: &Element<'_>) {
         if let Some(display) = element.attribute("display") {
             self.vanishes = Some(display == "none");
+        }
+        // The height comes first: by name, or in percent of the line.
+        if let Some(position) = element.attribute("text-position") {
+            let height = position.split_whitespace().next().unwrap_or_default();
+            let percent = height.strip_suffix('%').and_then(|height| height.parse::<f32>().ok());
+            self.is_raised = Some(height == "super" || percent.is_some_and(|height| height > 0.0));
         }
         if let Some(color) = element.attribute("color") {
             self.is_white = Some(is_white(&color));

@@ -4,12 +4,13 @@
 //! apparatus contributes a single reading, preferably the regularized reading. Notes come after the
 //! text. A word that continues on the next line is joined.
 
+use super::out::MarkForm;
 use super::{Element, Format, Out, Rule, walk};
 use crate::extracted::ExtractedText;
 
-/// Elements outside the reading text: descriptions, running heads, deletions, annotations of
-/// linguists.
-const SKIPPED: [&str; 14] = [
+/// Elements outside the reading text: descriptions, running heads, deletions, entries of an index,
+/// readings above characters, annotations of linguists.
+const SKIPPED: [&str; 17] = [
     "del",
     "facsimile",
     "figDesc",
@@ -17,9 +18,12 @@ const SKIPPED: [&str; 14] = [
     "fvLib",
     "fLib",
     "fw",
+    "index",
     "interp",
     "interpGrp",
     "link",
+    "rp",
+    "rt",
     "spanGrp",
     "standOff",
     "teiHeader",
@@ -63,16 +67,14 @@ const BLOCKS: [&str; 34] = [
     "trailer",
 ];
 
-const LINES: [&str; 14] = [
+const LINES: [&str; 12] = [
     "bibl",
     "castItem",
     "cell",
     "docAuthor",
     "docImprint",
     "item",
-    "l",
     "label",
-    "line",
     "row",
     "speaker",
     "titlePart",
@@ -100,6 +102,8 @@ struct Tei {
     reads_source: bool,
     /// Whether a word has just ended.
     after_word: bool,
+    /// The open elements that are raised or refer to a note, with their depths.
+    marks: Vec<(usize, MarkForm)>,
 }
 
 pub fn text_of(xml: &str) -> ExtractedText {
@@ -144,6 +148,7 @@ impl Format for Tei {
             }
             out.begin();
         }
+        self.marks.extend(mark_form(element).map(|form| (depth, form)));
         match element.name {
             "choice" | "app" if self.readings.len() < READINGS_DEPTH_MAX => {
                 self.readings.push(Readings { depth, best: None });
@@ -157,7 +162,7 @@ impl Format for Tei {
                     // Unlike a line break, a page or column break does not end a word by
                     // itself.
                     _ if element.name == "lb" => out.printed_line(),
-                    _ => {}
+                    _ => out.page_break(),
                 }
                 Rule::Inline
             }
@@ -173,6 +178,10 @@ impl Format for Tei {
             "docTitle" | "titlePage" => Rule::Block,
             name if SKIPPED.contains(&name) && !is_reading => Rule::Skip,
             name if BLOCKS.contains(&name) => Rule::Block,
+            "l" | "line" => {
+                out.printed_line();
+                Rule::Line
+            }
             name if LINES.contains(&name) => Rule::Line,
             _ => Rule::Inline,
         }
@@ -192,13 +201,34 @@ impl Format for Tei {
                 open.best = Some((rank, text));
             }
         }
+        if self.marks.last().is_some_and(|(open, _)| *open == depth) {
+            self.marks.pop();
+        }
         self.after_word = name == "w";
     }
 
     fn text(&mut self, text: &str, out: &mut Out) {
         self.after_word = false;
         // White space between readings is not part of the text.
-        out.push(text);
+        let has = |form| self.marks.iter().any(|(_, open)| *open == form);
+        match (has(MarkForm::Raised), has(MarkForm::Citation)) {
+            (true, true) => out.mark(text, MarkForm::Link),
+            (true, false) => out.mark(text, MarkForm::Raised),
+            _ => out.push(text),
+        }
+    }
+}
+
+/// Returns how an element marks notes: raised text, or a reference.
+fn mark_form(element: &Element<'_>) -> Option<MarkForm> {
+    match element.name {
+        "hi" | "seg" => {
+            let rend = element.attribute("rend").or(element.attribute("rendition"))?;
+            let is_raised = |name: &str| name.trim_start_matches('#').starts_with("sup");
+            rend.split_whitespace().any(is_raised).then_some(MarkForm::Raised)
+        }
+        "ref" | "ptr" => Some(MarkForm::Citation),
+        _ => None,
     }
 }
 
@@ -221,6 +251,12 @@ mod tests {
         check("<p>fru\u{ac}\n  <pb/><lb break='no'/>\n mentum</p>", "frumentum");
         check("<p>pau<pb n='7'/>peres</p>", "pauperes");
         check("<p>des-<lb/>\ntroyed eld\u{ac}<lb/>ers</p>", "destroyed elders");
+        check(
+            "<p>des-<pb/>troyed eld- <cb/>\n ers Anglo-<pb/>Saxon</p>",
+            "destroyed elders Anglo-Saxon",
+        );
+        check("<lg><l>des-</l>\n<l>troyed</l><l>eld-</l></lg><p>ers</p>", "destroyed\neld-\n\ners");
+        check("<p>ge=<lb/>heim ge\u{2e17}<lb/>heim a=<lb/>B</p>", "geheim geheim a=\nB");
         check("<p>Anglo-<lb/>Saxon and-<lb break='yes'/>so</p>", "Anglo-\nSaxon and-\nso");
         check("<p>one<lb/>two<cb break='yes'/>three <pb/>four</p>", "one\ntwo\nthree four");
         check(
@@ -251,6 +287,17 @@ mod tests {
     }
 
     #[test]
+    fn a_raised_number_after_a_word_marks_a_note() {
+        let raised = |number: &str| format!("<hi rend='superscript'>{number}</hi>");
+        let link = format!("<ref target='#n'>{}</ref>", raised("1"));
+        check(
+            &format!("<p>gate{link} and{} 10{} m</p>", raised("2"), raised("3")),
+            "gate and 103 m",
+        );
+        check(&format!("<p>the 1{} <ref>page 3</ref></p>", raised("er")), "the 1er page 3");
+    }
+
+    #[test]
     fn notes_come_after_the_text_and_running_heads_not_at_all() {
         check(
             "<p>one<note>a note</note> two</p><fw>12</fw><p>three</p>",
@@ -261,10 +308,18 @@ mod tests {
     }
 
     #[test]
+    fn readings_above_characters_and_entries_of_an_index_are_no_text() {
+        check("<p><ruby><rb>a</rb><rp>(</rp><rt>b</rt></ruby>c</p>", "ac");
+        check("<p>the <index><term>gate</term></index>old gate</p>", "the old gate");
+    }
+
+    #[test]
     fn an_edition_of_pages_is_read() {
         let xml = "<TEI><sourceDoc><surface><zone><line>one</line><line>two</line></zone></surface>\
                    </sourceDoc></TEI>";
         assert_eq!(text_of(xml).text, "one\ntwo");
+        let xml = "<TEI><sourceDoc><line>des-</line>\n<line>troyed</line></sourceDoc></TEI>";
+        assert_eq!(text_of(xml).text, "destroyed");
         let both = |text: &str, lines: &str| {
             let xml = format!(
                 "<TEI><sourceDoc><line>{lines}</line></sourceDoc><text><head>{text}</head></text>\

@@ -50,20 +50,32 @@ pub struct Word {
     shapes: usize,
     /// The number of open elements with text.
     texts: usize,
+    /// The number of open links.
+    links: usize,
     /// The owners of the open properties.
     properties: Vec<Properties>,
+    /// For each open paragraph, whether its end is deleted.
+    continued: Vec<bool>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Properties {
     Paragraph,
     Run,
+    /// The mark at the end of a paragraph.
+    ParagraphEnd,
     Other,
 }
 
 impl Format for Word {
     fn start(&mut self, element: &Element<'_>, _: usize, out: &mut Out) -> Rule {
         match element.name {
+            "del" | "moveFrom" if self.properties.last() == Some(&Properties::ParagraphEnd) => {
+                if let Some(continued) = self.continued.last_mut() {
+                    *continued = true;
+                }
+                return Rule::Skip;
+            }
             name if SKIPPED.contains(&name) => return Rule::Skip,
             // Word 2003 marks deletions as annotations.
             "annotation" => {
@@ -86,13 +98,16 @@ impl Format for Word {
             }
             "p" => {
                 self.paragraphs.push(Look::default());
+                self.continued.push(false);
                 return Rule::Block;
             }
             "r" => self.runs.push(Look::default()),
             "t" => self.texts += 1,
+            "hyperlink" | "hlink" => self.links += 1,
             "tbl" | "tc" => self.behind.push(false),
             "tab" | "ptab" => out.space(),
             "br" | "cr" => out.line(),
+            "sym" => self.symbol(element, out),
             "noBreakHyphen" => self.text_of("-", out),
             "txbxContent" => {
                 self.shapes += 1;
@@ -109,7 +124,7 @@ impl Format for Word {
         Rule::Inline
     }
 
-    fn end(&mut self, name: &str, _: usize, _: &mut Out) {
+    fn end(&mut self, name: &str, _: usize, out: &mut Out) {
         match name {
             "rPr" | "pPr" | "tblPr" | "tcPr" | "trPr" => {
                 self.properties.pop();
@@ -118,11 +133,15 @@ impl Format for Word {
             _ if !self.properties.is_empty() || self.styles.is_open() => {}
             "p" => {
                 self.paragraphs.pop();
+                if self.continued.pop() == Some(true) {
+                    out.continue_paragraph();
+                }
             }
             "r" => {
                 self.runs.pop();
             }
             "t" => self.texts = self.texts.saturating_sub(1),
+            "hyperlink" | "hlink" => self.links = self.links.saturating_sub(1),
             "tbl" | "tc" => {
                 self.behind.pop();
             }
@@ -141,11 +160,10 @@ impl Format for Word {
 
 impl Word {
     fn begin_properties(&mut self, name: &str) -> Rule {
-        // Properties of a paragraph's end mark do not apply to the text of the paragraph.
-        if name == "rPr" && self.properties.last() == Some(&Properties::Paragraph) {
-            return Rule::Skip;
-        }
+        let is_of_paragraph = self.properties.last() == Some(&Properties::Paragraph);
         self.properties.push(match name {
+            // These do not apply to the text of the paragraph.
+            "rPr" if is_of_paragraph => Properties::ParagraphEnd,
             "rPr" => Properties::Run,
             "pPr" => Properties::Paragraph,
             _ => Properties::Other,
@@ -155,6 +173,9 @@ impl Word {
 
     /// Reads a property of the open style, run, paragraph, table or cell.
     fn property(&mut self, element: &Element<'_>) {
+        if self.properties.last() == Some(&Properties::ParagraphEnd) {
+            return;
+        }
         if self.styles.is_open() {
             self.styles.property(element);
             return;
@@ -190,15 +211,26 @@ impl Word {
         }
     }
 
-    /// Adds visible text, or counts invisible text.
+    /// Adds text with the look of its run.
     fn text_of(&mut self, text: &str, out: &mut Out) {
         let of_run = self.runs.last().copied().unwrap_or_default();
         let of_paragraph = self.paragraphs.last().copied().unwrap_or_default();
         let look = of_run.over(of_paragraph);
         let may_lie_behind = self.shapes > 0 || self.behind.iter().any(|&behind| behind);
-        match look.is_hidden(may_lie_behind) {
-            true => out.hide(text),
-            false => out.push(text),
+        look.write(text, may_lie_behind, self.links > 0, out);
+    }
+
+    /// Adds a character by its code in a font. Pictures of other fonts of symbols are no text.
+    fn symbol(&mut self, element: &Element<'_>, out: &mut Out) {
+        let code = element.attribute("char").unwrap_or_default();
+        let Ok(code) = u32::from_str_radix(&code, 16) else { return };
+        let character = match code {
+            0xf020..=0xf0ff if element.has("font", "Symbol") => symbol_of(code - 0xf000),
+            0xe000..=0xf8ff => None,
+            code => char::from_u32(code),
+        };
+        if let Some(character) = character {
+            self.text_of(character.encode_utf8(&mut [0; 4]), out);
         }
     }
 
@@ -209,6 +241,32 @@ impl Word {
             out.push_paragraphs(&text);
             out.hidden += hidden;
         }
+    }
+}
+
+/// The letters of the font Symbol in the places of A to Z and a to z.
+const CAPITALS: &str = "\
+    \u{391}\u{392}\u{3a7}\u{394}\u{395}\u{3a6}\u{393}\u{397}\u{399}\
+    \u{3d1}\u{39a}\u{39b}\u{39c}\u{39d}\u{39f}\u{3a0}\u{398}\u{3a1}\
+    \u{3a3}\u{3a4}\u{3a5}\u{3c2}\u{3a9}\u{39e}\u{3a8}\u{396}";
+const SMALL: &str = "\
+    \u{3b1}\u{3b2}\u{3c7}\u{3b4}\u{3b5}\u{3c6}\u{3b3}\u{3b7}\u{3b9}\
+    \u{3d5}\u{3ba}\u{3bb}\u{3bc}\u{3bd}\u{3bf}\u{3c0}\u{3b8}\u{3c1}\
+    \u{3c3}\u{3c4}\u{3c5}\u{3d6}\u{3c9}\u{3be}\u{3c8}\u{3b6}";
+
+/// Returns the character of the font Symbol with this code: a Greek letter, a digit or a sign.
+fn symbol_of(code: u32) -> Option<char> {
+    let letter = |letters: &str, first: char| letters.chars().nth((code - first as u32) as usize);
+    match char::from_u32(code)? {
+        'A'..='Z' => letter(CAPITALS, 'A'),
+        'a'..='z' => letter(SMALL, 'a'),
+        c if c.is_ascii_digit() || "!%&()+,./:;<=>?[]_{|} ".contains(c) => Some(c),
+        '-' => Some('\u{2212}'),
+        '\u{a3}' => Some('\u{2264}'),
+        '\u{b3}' => Some('\u{2265}'),
+        '\u{b0}' | '\u{b1}' => char::from_u32(code),
+        '\u{b4}' => Some('\u{d7}'),
+        _ => None,
     }
 }
 
@@ -329,6 +387,64 @@ mod tests {
             run("", "c"),
         );
         check(&changed, "a b c", 0);
+    }
+
+    #[test]
+    fn raised_numbers_mark_notes_or_verses() {
+        let raised = |text: &str| run("<w:vertAlign w:val='superscript'/>", text);
+        let paragraph = |runs: &[String]| format!("<w:p>{}</w:p>", runs.concat());
+        let link = format!("<w:hyperlink>{}</w:hyperlink>", raised("[a]"));
+        check(
+            &paragraph(&[
+                run("", "gate"),
+                raised("1"),
+                run("", " and"),
+                raised("2,3"),
+                run("", ", 10"),
+                raised("3"),
+                run("", " m"),
+                raised("2"),
+                run("", " of wall"),
+                link,
+                run("", " the 2"),
+                raised("nd"),
+            ]),
+            "gate and, 103 m2 of wall the 2nd",
+            0,
+        );
+        let verse = |number: &str| paragraph(&[raised(number), run("", "In the")]);
+        check(&["1", "2", "3"].map(verse).concat(), "In the\n\nIn the\n\nIn the", 0);
+        check(&["12", "14"].map(verse).concat(), "12In the\n\n14In the", 0);
+    }
+
+    #[test]
+    fn a_paragraph_whose_end_is_deleted_goes_on_in_the_next() {
+        let deleted = "<w:pPr><w:rPr><w:del/></w:rPr></w:pPr>";
+        let paragraph =
+            |properties: &str, text: &str| format!("<w:p>{properties}{}</w:p>", run("", text));
+        let check_ends = |first: &str, second: &str, expected: &str| {
+            check(&format!("{}{}", paragraph(deleted, first), paragraph("", second)), expected, 0);
+        };
+        check_ends("docu", "ment ends", "document ends");
+        check_ends("one ", "two", "one two");
+        check_ends("one", " two", "one two");
+        let empty = [paragraph("", "one"), format!("<w:p>{deleted}</w:p>"), paragraph("", "two")];
+        check(&empty.concat(), "one\n\ntwo", 0);
+    }
+
+    #[test]
+    fn symbols_are_letters_of_their_font() {
+        let symbol =
+            |font: &str, code: &str| format!("<w:r><w:sym w:font='{font}' w:char='{code}'/></w:r>");
+        let symbols = [
+            symbol("Symbol", "F061"),
+            symbol("Symbol", "F057"),
+            symbol("Symbol", "F07A"),
+            symbol("Wingdings", "F04A"),
+            symbol("Times", "00B0"),
+            symbol("Symbol", "x"),
+        ];
+        check(&format!("<w:p>{}</w:p>", symbols.concat()), "\u{3b1}\u{3a9}\u{3b6}\u{b0}", 0);
     }
 
     #[test]

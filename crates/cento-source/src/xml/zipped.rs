@@ -74,7 +74,9 @@ fn a_word_document_is_read_with_its_notes_headers_and_embedded_parts() {
 fn slides_are_pages_in_their_order() {
     let slide = |text: &str| {
         format!(
-            "<p:sld><p:cNvPr descr='pic'/><a:p><a:r><a:t>{text}</a:t></a:r><a:fld><a:t>7</a:t></a:fld></a:p></p:sld>"
+            "<p:sld><p:cNvPr descr='pic'/><a:p><a:r><a:t>{text}</a:t></a:r>\
+             <a:r><a:rPr baseline='30000'/>\
+             <a:t>1</a:t></a:r><a:fld><a:t>7</a:t></a:fld></a:p></p:sld>"
         )
     };
     let pptx = zipped(&[

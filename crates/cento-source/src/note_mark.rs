@@ -1,0 +1,118 @@
+//! Decides which raised texts are the marks of notes and the numbers of verses.
+//!
+//! A raised number or sign at the end of a word, or a raised link, marks a note, and is no text,
+//! because a different edition of the text numbers its notes differently. Powers, ordinals and
+//! formulas (10^3, 2nd, x^2, m^2) are text. Web pages have the same rule (`html/note.rs`).
+
+/// The minimum length of a word that a raised number without a link can mark. Shorter words are
+/// units and variables.
+const WORD_LETTERS_MIN: usize = 3;
+
+/// The maximum length of a raised link that marks a note, in characters.
+const LINK_CHARS_MAX: usize = 6;
+
+/// The maximum length of a list of raised numbers without a link, in bytes.
+const LIST_BYTES_MAX: usize = 12;
+
+/// The minimum number of raised numbers that are taken for verse numbers.
+pub const VERSES_MIN: usize = 3;
+
+/// A raised text with its surroundings.
+pub struct RaisedText<'a> {
+    /// The text without white space around it.
+    pub text: &'a str,
+    /// Whether it is a link, or declared as the mark of a note.
+    pub is_link: bool,
+    /// The text before it in the line. Empty after white space.
+    pub before: &'a str,
+    /// The next character of the line, or `None` if it is white space.
+    pub after: Option<char>,
+}
+
+impl RaisedText<'_> {
+    /// Returns the number of a verse, which is before a word.
+    pub fn verse(&self) -> Option<u32> {
+        let is_open = |c: char| "([\"'\u{201c}\u{2018}\u{ab}".contains(c);
+        let begins_word = self.before.chars().next_back().is_none_or(is_open)
+            && self.after.is_some_and(|c| c.is_alphabetic() || is_open(c));
+        let is_number = self.text.len() <= 3 && self.text.bytes().all(|byte| byte.is_ascii_digit());
+        self.text.parse().ok().filter(|_| is_number && begins_word)
+    }
+
+    /// Returns whether the text marks a note.
+    pub fn is_of_note(&self) -> bool {
+        let numbers = is_numbers(self.text);
+        if self.is_link {
+            let is_short = self.text.chars().count() <= LINK_CHARS_MAX;
+            let is_bracketed = self.text.starts_with('[') && self.text.ends_with(']');
+            return numbers || (is_short && (is_bracketed || is_signs(self.text)));
+        }
+        // A power such as s^-1.
+        let is_power = self.text.starts_with(['\u{2013}', '-']);
+        let is_mark = is_signs(self.text) || (numbers && self.text.len() <= LIST_BYTES_MAX);
+        self.is_after_word() && !is_power && is_mark
+    }
+
+    /// Returns whether the text is at the end of a word or of a sentence.
+    fn is_after_word(&self) -> bool {
+        match self.before.chars().next_back() {
+            Some(c) if c.is_alphabetic() => {
+                let letters = self.before.chars().rev().take_while(|c| c.is_alphabetic());
+                self.after.is_none_or(|after| !after.is_alphanumeric())
+                    && letters.take(WORD_LETTERS_MIN).count() == WORD_LETTERS_MIN
+            }
+            Some(c) => is_close(c),
+            None => false,
+        }
+    }
+}
+
+/// Returns whether a sign may end a word or a sentence.
+pub fn is_close(c: char) -> bool {
+    ".,;:!?)]\"'\u{201d}\u{2019}\u{bb}".contains(c)
+}
+
+/// Returns whether a text is a number or a list of numbers.
+fn is_numbers(text: &str) -> bool {
+    let is_list = |c: char| c.is_ascii_digit() || ",;[]() -\u{2013}".contains(c);
+    let has_digit = text.bytes().any(|byte| byte.is_ascii_digit());
+    has_digit && text.chars().all(is_list)
+}
+
+/// Returns whether a text is the number of a reference or a list of them. Longer numbers are years.
+pub fn is_citation(text: &str) -> bool {
+    is_numbers(text) && text.split(|c: char| !c.is_ascii_digit()).all(|number| number.len() <= 3)
+}
+
+/// Returns whether a text is a sign of a note, or several.
+pub fn is_signs(text: &str) -> bool {
+    let is_sign = |c: char| "*\u{2020}\u{2021}\u{a7}\u{b6}\u{2016}#".contains(c);
+    !text.is_empty() && text.chars().all(is_sign)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_raised_number_after_a_word_marks_a_note_and_powers_are_text() {
+        for (before, text, after, expected) in [
+            ("the wall", "1", None, true),
+            ("the wall.", "12", None, true),
+            ("the wall", "1,2\u{2013}4", Some(','), true),
+            ("the wall", "\u{2020}", None, true),
+            ("10", "3", None, false),
+            ("5 m", "2", None, false),
+            ("per min", "\u{2013}1", None, false),
+            ("the", "2", Some('H'), false),
+            ("the wall", "th", None, false),
+            ("", "1", None, false),
+        ] {
+            let raised = RaisedText { text, is_link: false, before, after };
+            assert_eq!(raised.is_of_note(), expected, "{before}^{text}");
+        }
+        let link = |text| RaisedText { text, is_link: true, before: "10", after: None };
+        assert!(link("3").is_of_note() && link("[a]").is_of_note());
+        assert!(!link("see there").is_of_note());
+    }
+}

@@ -1,0 +1,141 @@
+//! Lists the elements of XML vocabularies whose names decide more than their places.
+
+/// Elements outside the text in any vocabulary. Entries of an index name words of the text again.
+pub const SKIPPED: [&str; 5] = ["script", "style", "binary", "indexterm", "index-term"];
+
+/// Elements whose text comes after everything else.
+pub const NOTES: [&str; 4] = ["footnote", "fn", "authorialNote", "endnote"];
+
+/// Elements above the line, which may be marks of notes.
+pub const RAISED: [&str; 2] = ["sup", "superscript"];
+
+/// Elements in the line, although they may often be alone: articles have citations of raised
+/// numbers, which are not among words.
+pub const INLINE: [&str; 13] = [
+    "bold",
+    "emphasis",
+    "ext-link",
+    "italic",
+    "monospace",
+    "named-content",
+    "rb",
+    "sc",
+    "strike",
+    "styled-content",
+    "sub",
+    "subscript",
+    "underline",
+];
+
+/// The elements of a vocabulary that need a rule of their own.
+pub struct Vocabulary {
+    /// The names of its root elements.
+    roots: &'static [&'static str],
+    /// Elements without text of the document.
+    pub skipped: &'static [&'static str],
+    /// Elements whose text comes after everything else.
+    pub notes: &'static [&'static str],
+    /// Elements that begin and end a line.
+    pub lines: &'static [&'static str],
+    /// Elements in the line.
+    pub inline: &'static [&'static str],
+}
+
+/// Returns the vocabularies whose documents have this root.
+pub fn of_root(root: &str) -> Vec<&'static Vocabulary> {
+    VOCABULARIES.iter().filter(|vocabulary| vocabulary.roots.contains(&root)).collect()
+}
+
+const NOTHING: Vocabulary =
+    Vocabulary { roots: &[], skipped: &[], notes: &[], lines: &[], inline: &[] };
+
+static VOCABULARIES: [Vocabulary; 12] = [
+    Vocabulary { roots: &["akomaNtoso"], skipped: &["meta"], ..NOTHING },
+    Vocabulary { roots: &["nitf"], skipped: &["head"], ..NOTHING },
+    Vocabulary {
+        roots: &["NewsML", "newsItem", "newsMessage", "packageItem"],
+        skipped: &[
+            "NewsEnvelope",
+            "NewsManagement",
+            "Identification",
+            "AdministrativeMetadata",
+            "RightsMetadata",
+            "header",
+            "catalogRef",
+            "itemMeta",
+            "rightsInfo",
+            "contentMeta",
+        ],
+        ..NOTHING
+    },
+    Vocabulary {
+        roots: &["article", "book", "pmc-articleset"],
+        skipped: &[
+            "journal-meta",
+            "article-id",
+            "article-categories",
+            "pub-date",
+            "permissions",
+            "history",
+            "counts",
+            "custom-meta-group",
+            "pubdate",
+            "copyright",
+            "releaseinfo",
+            "tex-math",
+        ],
+        ..NOTHING
+    },
+    // DocBook. Other vocabularies have remarks that are text.
+    Vocabulary {
+        roots: &[
+            "appendix", "article", "book", "chapter", "part", "preface", "refentry", "sect1",
+            "section", "set",
+        ],
+        skipped: &["remark"],
+        ..NOTHING
+    },
+    // DITA.
+    Vocabulary {
+        roots: &["bookmap", "concept", "dita", "map", "reference", "task", "topic"],
+        skipped: &["draft-comment", "prolog", "required-cleanup"],
+        ..NOTHING
+    },
+    Vocabulary { roots: &["FictionBook"], skipped: &["description"], ..NOTHING },
+    Vocabulary { roots: &["tt"], skipped: &["head", "metadata"], ..NOTHING },
+    Vocabulary {
+        roots: &["rss", "feed", "RDF"],
+        skipped: &[
+            "link",
+            "guid",
+            "pubDate",
+            "lastBuildDate",
+            "generator",
+            "ttl",
+            "id",
+            "updated",
+            "published",
+            "language",
+            "url",
+            "uri",
+        ],
+        ..NOTHING
+    },
+    Vocabulary { roots: &["svg"], skipped: &["metadata", "defs"], ..NOTHING },
+    // Bibles: OSIS and USX.
+    Vocabulary {
+        roots: &["osis", "usx"],
+        skipped: &["header"],
+        notes: &["note"],
+        lines: &["verse"],
+        inline: &["char", "divineName", "hi", "seg", "transChange", "w"],
+    },
+    // Bibles: Zefania.
+    Vocabulary {
+        roots: &["XMLBIBLE"],
+        skipped: &["INFORMATION"],
+        notes: &["NOTE"],
+        lines: &["VERS"],
+        inline: &["STYLE", "gr"],
+    },
+];
