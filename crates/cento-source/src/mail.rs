@@ -46,7 +46,8 @@ const TAKEN_AS_IT_IS: u8 = b'x';
 /// A mail, split into text and files.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Mail {
-    /// The subject and the text. Without a plain text, the text of the HTML part.
+    /// The subject and the text. The text of the HTML part, if there is no plain text or only a
+    /// short one that points to the page.
     pub text: String,
     /// The number of characters of the HTML part that a reader does not see.
     pub hidden: usize,

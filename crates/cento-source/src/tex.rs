@@ -74,7 +74,11 @@ const ARGUMENT_BYTES_MAX: usize = 1000;
 pub fn text_of(source: &str) -> String {
     let begin = source.find(BODY[0]).map_or(0, |at| at + BODY[0].len());
     let end = source[begin..].find(BODY[1]).map_or(source.len(), |at| begin + at);
-    let shorthands = Shorthands::of(&source[..begin]);
+    let shorthands = if begin > 0 {
+        Shorthands::of_preamble(&source[..begin])
+    } else {
+        Shorthands::of_part(source)
+    };
     let macros = definitions(source, shorthands);
     let mut reader = TexReader::of(&source[begin..end], &macros, shorthands);
     reader.pass(&source[..begin]);

@@ -1,6 +1,7 @@
 //! Letters, quotation marks and hyphens that babel writes with `"`.
 //!
 //! Only a language that the preamble loads makes `"a` a letter. Elsewhere, `"` is a quotation mark.
+//! A chapter in its own file has no preamble, so its letters must tell.
 
 use super::option::bracketed;
 
@@ -133,10 +134,13 @@ const SWITCH: &str = "babelshorthands";
 /// The maximum size of the options and the argument of a loading command, in bytes.
 const LOADED_BYTES_MAX: usize = 1000;
 
+/// The minimum number of words with a mark inside in a part of a document with shorthands.
+const PART_WORDS_MIN: usize = 3;
+
 impl Shorthands {
     /// Returns the shorthands of the languages that a preamble loads. The last one that has letters
     /// wins, because babel makes it the main language.
-    pub fn of(preamble: &str) -> Shorthands {
+    pub fn of_preamble(preamble: &str) -> Shorthands {
         let preamble = without_comments(preamble);
         let has_babel = preamble.contains("babel}") || preamble.contains("documentstyle");
         let mut found = Shorthands::default();
@@ -163,6 +167,27 @@ impl Shorthands {
         }
         let is_off = preamble.contains("\\shorthandoff{\"}");
         if is_off { Shorthands::default() } else { found }
+    }
+
+    /// Returns the shorthands of a part of a document: those of German, with the vowels of Dutch. In
+    /// words such as `f"ur`, the mark cannot be a quotation mark. If any mark ends a quotation, all
+    /// are quotation marks.
+    pub fn of_part(source: &str) -> Shorthands {
+        let mut words = 0;
+        for at in memchr::memchr_iter(b'"', source.as_bytes()) {
+            let (before, after) = (&source[..at], &source[at + 1..]);
+            // Accents, as in `\"a`, are accents in every language.
+            if before.ends_with(['\\', '"']) {
+                continue;
+            }
+            let Some(next) = after.chars().next() else { return Shorthands::default() };
+            if next.is_whitespace() || ".,;:!?)}".contains(next) {
+                return Shorthands::default();
+            }
+            let is_letter = GERMAN.iter().any(|(letter, _)| *letter == next);
+            words += usize::from(is_letter && before.ends_with(|c: char| c.is_ascii_alphabetic()));
+        }
+        if words < PART_WORDS_MIN { Shorthands::default() } else { Shorthands(Some(GERMAN)) }
     }
 
     /// Returns what a `"` before `rest` writes together with the next letters, and how many bytes of
@@ -231,6 +256,16 @@ mod tests {
         );
         check("\\usepackage[polish]{babel}", "si\"e", "si\u{119}");
         check("\\usepackage[slovene]{babel}", "\"clovek", "\u{10d}lovek");
+    }
+
+    #[test]
+    fn a_chapter_tells_by_its_letters() {
+        let chapter = "\\chapter{\"Uber die T\"ur}f\"ur gro\"se \"`M\"uhe\"'";
+        let text = "\u{dc}ber die T\u{fc}r f\u{fc}r gro\u{df}e \u{201e}M\u{fc}he\u{201c}";
+        assert_eq!(text_of(chapter), text);
+        let quoted = "he said\"and so\"i think\"on\" the \"old\" wall";
+        assert_eq!(text_of(quoted), quoted);
+        assert_eq!(text_of("a\"o b"), "a\"o b");
     }
 
     #[test]
