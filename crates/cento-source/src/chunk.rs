@@ -101,7 +101,10 @@ pub enum ChunkKind {
     /// A whole file of a text with markup.
     Markup(&'static Markup),
     /// The extracted text of a file, in UTF-8.
-    Text,
+    Text {
+        /// The number of characters of the file that a reader does not see.
+        hidden: usize,
+    },
 }
 
 /// The content of a file beside the text of a document.
@@ -288,7 +291,10 @@ impl Chunk {
             (ChunkKind::Document, None) => {
                 return Err(unread(&self.path, sniff::unread(&self.bytes)));
             }
-            (ChunkKind::Text, _) => String::from_utf8_lossy(&self.bytes).into_owned(),
+            (ChunkKind::Text { hidden }, _) => {
+                let text = String::from_utf8_lossy(&self.bytes).into_owned();
+                return Ok((ExtractedText { text, hidden, ..ExtractedText::default() }, None));
+            }
             (ChunkKind::File | ChunkKind::Lines { .. }, _) => {
                 let decode = match self.bytes.starts_with(XML) {
                     true => html::decoded_xml,

@@ -2,17 +2,57 @@
 //!
 //! No mail parser is involved, so a build without the parser can still report that it skips mails.
 
-/// Returns whether a text begins with headers of a mail. Some header must be specific to mails,
-/// unless the file name says that the file is a mail (`is_named`).
+/// Headers that only mails have.
+const OF_MAILS: [&[u8]; 5] =
+    [b"received", b"message-id", b"mime-version", b"return-path", b"delivered-to"];
+
+/// Headers of mails and articles that other texts may have, too.
+const OF_ARTICLES: [&[u8]; 16] = [
+    b"cc",
+    b"date",
+    b"distribution",
+    b"expires",
+    b"followup-to",
+    b"keywords",
+    b"lines",
+    b"newsgroups",
+    b"nntp-posting-host",
+    b"organization",
+    b"path",
+    b"references",
+    b"reply-to",
+    b"subject",
+    b"to",
+    b"xref",
+];
+
+/// Beginnings of the first header, because other formats with headers begin with different names.
+const FIRST: [&[u8]; 12] = [
+    b"from",
+    b"date",
+    b"subject",
+    b"to",
+    b"x-",
+    b"xref",
+    b"path",
+    b"newsgroups",
+    b"organization",
+    b"lines",
+    b"references",
+    b"reply-to",
+];
+
+/// Returns whether a text begins with headers of a mail or an article of a newsgroup. Some header
+/// must be specific to mails, unless the file name says that the file is a mail (`is_named`).
+/// Without such a header, an author, another usual header and an empty line make a mail, because
+/// collections of articles keep no more.
 pub fn begins_as_mail(text: &[u8], is_named: bool) -> bool {
-    /// Headers that only mails have.
-    const OF_MAILS: [&[u8]; 5] =
-        [b"received", b"message-id", b"mime-version", b"return-path", b"delivered-to"];
-    let mut is_of_mail = false;
+    let is = |name: &[u8], of: &[&[u8]]| of.iter().any(|of| name.eq_ignore_ascii_case(of));
+    let (mut is_of_mail, mut has_author, mut has_other) = (false, false, false);
     for (at, line) in text.split(|&byte| byte == b'\n').enumerate() {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         if line.is_empty() {
-            break;
+            return is_of_mail || has_author && has_other;
         }
         if at > 0 && line.starts_with(b" ") || line.starts_with(b"\t") {
             continue;
@@ -21,14 +61,13 @@ pub fn begins_as_mail(text: &[u8], is_named: bool) -> bool {
         if is_named {
             return true;
         }
-        is_of_mail |= OF_MAILS.iter().any(|of_mail| name.eq_ignore_ascii_case(of_mail));
-        let is_first = at == 0 && !is_of_mail;
-        // Other formats with headers begin with different names.
-        if is_first
-            && ![&b"from"[..], b"date", b"subject", b"to", b"x-"].iter().any(|first| {
-                name.get(..first.len()).is_some_and(|name| name.eq_ignore_ascii_case(first))
-            })
-        {
+        is_of_mail |= is(name, &OF_MAILS);
+        has_author |= is(name, &[b"from"]);
+        has_other |= is(name, &OF_ARTICLES);
+        let begins = |first: &&[u8]| {
+            name.get(..first.len()).is_some_and(|name| name.eq_ignore_ascii_case(first))
+        };
+        if at == 0 && !is_of_mail && !FIRST.iter().any(begins) {
             return false;
         }
     }
@@ -116,12 +155,20 @@ mod tests {
         };
         check("Received: from x\n\tby y\nFrom: z\n\nbody", false, true);
         check("From: z\r\nSubject: s\r\nMessage-ID: <1>\r\n\r\n", false, true);
-        check("From: z\nSubject: s\n\nbody\nReceived: x", false, false);
+        check("From: z\n\nbody\nReceived: x", false, false);
+        check("From: z\nSubject: s\nbody goes on", false, false);
+        check("From: z\nChapter: 1\n\nbody", false, false);
+        check("Date: 1 May\nSubject: history\n\nAn essay", false, false);
         check("From: z\n\nbody", true, true);
         check("a text\n", true, false);
         check("Note: this\nMessage-ID: x\n", false, false);
         check("title: a\ntext: b\n", false, false);
         check("", true, false);
+        // Articles of newsgroups, whose collections keep few headers.
+        check("From: z\nSubject: Re: s\nLines: 3\n\nbody", false, true);
+        check("From: z\r\nSubject: s\r\n\r\nbody", false, true);
+        check("Xref: h a.b:1\nPath: a!b\nFrom: z\nNewsgroups: a.b\n\nbody", false, true);
+        check("Newsgroups: a.b\nFrom: z\nMessage-ID: <1>\n\nbody", false, true);
         let mailbox = "From a@b Mon Jan  1 12:00:00 2024\nSubject: s\n\nbody";
         assert!(begins_as_mailbox(mailbox.as_bytes()));
         assert!(!begins_as_mailbox(b"From here on\nit: goes"));

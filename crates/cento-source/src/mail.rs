@@ -4,6 +4,9 @@
 //! be slow or nest without bound.
 
 mod mailbox;
+mod signature;
+#[cfg(test)]
+mod tests;
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -43,8 +46,11 @@ const TAKEN_AS_IT_IS: u8 = b'x';
 /// A mail, split into text and files.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Mail {
-    /// The subject and the text. Without a plain text, the text of the HTML part.
+    /// The subject and the text. The text of the HTML part, if there is no plain text or only a
+    /// short one that points to the page.
     pub text: String,
+    /// The number of characters of the HTML part that a reader does not see.
+    pub hidden: usize,
     /// The page, if a browser saved it as MHTML. Pictures and styles of the page are no
     /// attachments.
     pub page: Option<Vec<u8>>,
@@ -75,11 +81,14 @@ pub fn parse(mut bytes: Vec<u8>, encoding: Option<&str>) -> Result<Mail, String>
         return Err(UNDECODED.to_owned());
     }
     if let Some(page) = saved_page(&message) {
-        let (text, attachments) = (String::new(), Vec::new());
-        return Ok(Mail { text, page: Some(page), attachments });
+        let (text, hidden, attachments) = (String::new(), 0, Vec::new());
+        return Ok(Mail { text, hidden, page: Some(page), attachments });
     }
     let (mut names, mut numbers) = (HashSet::new(), HashMap::new());
     let attachments = message.attachments().enumerate().filter_map(|(at, part)| {
+        if signature::is_control(part) {
+            return None;
+        }
         // Pictures within the text are not attachments.
         let bytes = match &part.body {
             PartType::Text(text) | PartType::Html(text) => file_of(&message, part, text),
@@ -101,7 +110,8 @@ pub fn parse(mut bytes: Vec<u8>, encoding: Option<&str>) -> Result<Mail, String>
         Some(Attachment { name, bytes })
     });
     let attachments = attachments.collect();
-    Ok(Mail { text: text_of(&message, encoding)?, page: None, attachments })
+    let (text, hidden) = text_of(&message, encoding)?;
+    Ok(Mail { text, hidden, page: None, attachments })
 }
 
 /// Returns the page that a browser saved: the first HTML part of related parts, if the part has a
@@ -176,39 +186,71 @@ fn header_len(bytes: &[u8]) -> usize {
     memchr::memchr_iter(b'\n', bytes).find(is_end).unwrap_or(bytes.len())
 }
 
-fn text_of(message: &Message<'_>, encoding: Option<&str>) -> Result<String, String> {
-    let text = |part: &MessagePart<'_>| -> Result<String, String> {
-        let (text, is_page) = match &part.body {
-            PartType::Text(text) => (text, false),
-            PartType::Html(page) => (page, true),
-            _ => return Ok(String::new()),
-        };
-        let label = match named_charset(part) {
-            Some(Charset::OfParser) => None,
-            Some(Charset::Known(name)) => Some(EncodingLabel::Declared(name)),
-            None => Some(EncodingLabel::of(encoding, None)),
-        };
-        let raw = label.map(|label| (bytes_of(message, part), label));
-        let all = |page: &str| html::text_of_page(page, Html::All).0;
-        Ok(match (raw, is_page) {
-            (Some((Some(bytes), label)), true) => html::text_of(&bytes, label, Html::All)?.0,
-            (Some((Some(bytes), label)), false) => {
-                let text = charset::decode_undoubted(&bytes, label)?;
-                joined_flow(part, text.replace("\r\n", "\n"))
+/// The maximum part of the letters of a page that a plain text has if it only asks the reader to
+/// open the page.
+const STUB_PART: usize = 10;
+
+/// Returns the text of a mail, and the number of characters that a reader does not see.
+fn text_of(message: &Message<'_>, encoding: Option<&str>) -> Result<(String, usize), String> {
+    let parts = |all: &mut dyn Iterator<Item = &MessagePart<'_>>| {
+        let (mut texts, mut hidden) = (Vec::new(), 0);
+        for part in all.filter(|part| !signature::is_control(part)) {
+            let (text, unseen) = text_of_part(message, part, encoding)?;
+            hidden += unseen;
+            if !text.trim().is_empty() {
+                texts.push(text);
             }
-            (_, true) => all(text),
-            (_, false) => joined_flow(part, text.replace("\r\n", "\n")),
-        })
+        }
+        Ok::<_, String>((texts, hidden))
     };
-    let parts = |all: &mut dyn Iterator<Item = &MessagePart<'_>>| -> Result<Vec<String>, String> {
-        let texts: Result<Vec<_>, _> = all.map(text).collect();
-        Ok(texts?.into_iter().filter(|text| !text.trim().is_empty()).collect())
+    let letters = |(texts, _): &(Vec<String>, usize)| {
+        texts.iter().flat_map(|text| text.chars()).filter(|c| c.is_alphanumeric()).count()
     };
+    let mut found = parts(&mut message.text_bodies())?;
+    let has_page = message.html_bodies().any(|part| matches!(part.body, PartType::Html(_)));
+    if has_page || found.0.is_empty() {
+        let page = parts(&mut message.html_bodies())?;
+        if letters(&found) < letters(&page) / STUB_PART {
+            found = page;
+        }
+    }
+    let (texts, hidden) = found;
     let mut pieces = vec![subject_of(message, encoding)];
-    let plain = parts(&mut message.text_bodies())?;
-    pieces.extend(if plain.is_empty() { parts(&mut message.html_bodies())? } else { plain });
+    pieces.extend(texts);
     pieces.retain(|piece| !piece.is_empty());
-    Ok(pieces.join("\n\n"))
+    Ok((pieces.join("\n\n"), hidden))
+}
+
+/// Returns the text of a part, and the number of characters that a reader does not see.
+fn text_of_part(
+    message: &Message<'_>,
+    part: &MessagePart<'_>,
+    encoding: Option<&str>,
+) -> Result<(String, usize), String> {
+    let (text, is_page) = match &part.body {
+        PartType::Text(text) => (text, false),
+        PartType::Html(page) => (page, true),
+        _ => return Ok((String::new(), 0)),
+    };
+    let label = match named_charset(part) {
+        Some(Charset::OfParser) => None,
+        Some(Charset::Known(name)) => Some(EncodingLabel::Declared(name)),
+        None => Some(EncodingLabel::of(encoding, None)),
+    };
+    let raw = label.and_then(|label| Some((bytes_of(message, part)?, label)));
+    if is_page {
+        let (text, _, hidden) = match raw {
+            Some((bytes, label)) => html::text_of(&bytes, label, Html::All)?,
+            None => html::text_of_page(text, Html::All),
+        };
+        return Ok((text, hidden));
+    }
+    let text = match &raw {
+        Some((bytes, label)) => charset::decode_undoubted(bytes, *label)?,
+        None => (&**text).into(),
+    };
+    let text = joined_flow(part, text.replace("\r\n", "\n"));
+    Ok((signature::without_armor(text), 0))
 }
 
 /// Joins lines that the mail program has broken within words (RFC 3676 with `delsp=yes`, as for
@@ -339,228 +381,5 @@ fn name_of(part: &MessagePart<'_>, number: usize) -> String {
         "" | "." | ".." => format!("part {number}{ending}"),
         name if is_mail && !crate::format::has_ending(name, &[".eml"]) => format!("{name}.eml"),
         name => name.trim_start_matches('.').to_owned(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn soft_breaks_of_a_text_without_spaces_are_no_spaces() {
-        let mail = |more: &str| {
-            let head = format!("Content-Type: text/plain; charset=utf-8; format=flowed{more}\n\n");
-            let text = "\u{6e2f}\u{306e} \n\u{6c34}\u{8eca} \n>\u{53e4}\u{3044} \n> \u{51ac}\nend";
-            parse(format!("{head}{text}").into_bytes(), None).unwrap().text
-        };
-        let joined = "\u{6e2f}\u{306e}\u{6c34}\u{8eca}\n>\u{53e4}\u{3044}\u{51ac}\nend";
-        assert_eq!(mail("; delsp=yes"), joined);
-        assert!(mail("").contains("\u{306e} \n\u{6c34}"));
-    }
-    use base64ish::base64;
-
-    /// The encoding of files in mails.
-    mod base64ish {
-        pub fn base64(bytes: &[u8]) -> String {
-            const LETTERS: &[u8] =
-                b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-            let mut out = String::new();
-            for three in bytes.chunks(3) {
-                let bits = three.iter().fold(0u32, |bits, &byte| bits << 8 | u32::from(byte));
-                let bits = bits << (8 * (3 - three.len()));
-                for at in 0..4 {
-                    let letter = LETTERS[(bits >> (18 - 6 * at)) as usize & 63];
-                    out.push(if at > three.len() { '=' } else { letter.into() });
-                }
-            }
-            out
-        }
-    }
-
-    fn mail(bytes: &str) -> Mail {
-        parse(bytes.as_bytes().to_vec(), None).unwrap()
-    }
-
-    #[test]
-    fn the_text_of_a_mail_is_subject_and_body() {
-        let plain = "From: a@b\r\nSubject: =?utf-8?q?caf=C3=A9?=\r\n\r\nHello\r\nyou\r\n";
-        assert_eq!(mail(plain).text, "caf\u{e9}\n\nHello\nyou\n");
-        let both = "Subject: s\nContent-Type: multipart/alternative; boundary=x\n\n--x\n\
-                    Content-Type: text/plain\n\nplain\n--x\nContent-Type: text/html\n\n\
-                    <p>page</p>\n--x--\n";
-        let Mail { text, attachments, .. } = mail(both);
-        assert_eq!((text.trim(), attachments), ("s\n\nplain", vec![]));
-        let page = "Content-Type: text/html; charset=utf-8\n\n<p>only a<br>page</p>\n";
-        assert_eq!(mail(page).text, "only a\npage");
-        let quoted = "Content-Transfer-Encoding: quoted-printable\n\
-                      Content-Type: text/plain; charset=iso-8859-1\n\ncaf=E9 lo=\nng\n";
-        assert_eq!(mail(quoted).text.trim(), "caf\u{e9} long");
-    }
-
-    #[test]
-    fn letters_are_read_in_the_encoding_that_is_named_or_found() {
-        // Non-ASCII letters became U+FFFD.
-        let text = "Die Gr\u{f6}\u{df}e der St\u{e4}dte f\u{fc}hrt zu H\u{e4}ndlern.";
-        let latin: Vec<u8> = text.chars().map(|c| c as u32 as u8).collect();
-        let read = |head: &str, bytes: &[u8], encoding: Option<&str>| {
-            let mail = [format!("Subject: s\n{head}\n").as_bytes(), bytes, b"\n"].concat();
-            let Mail { text, .. } = parse(mail, encoding).unwrap();
-            text.trim_start_matches("s\n\n").trim().to_owned()
-        };
-        let plain = |charset: &str| format!("Content-Type: text/plain; charset={charset}\n");
-        for head in ["", &plain("unknown-8bit"), &plain("us-ascii"), &plain("iso-8859-1")] {
-            assert_eq!(read(head, &latin, None), text, "{head}");
-            assert_eq!(read(head, &latin, Some("latin1")), text, "{head}");
-        }
-        let quoted = "Content-Transfer-Encoding: quoted-printable\n";
-        assert_eq!(
-            read(quoted, b"f=FChrt zu=\n H=E4ndlern", Some("latin1")),
-            "f\u{fc}hrt zu H\u{e4}ndlern"
-        );
-        let encoded = "Content-Transfer-Encoding: base64\n";
-        assert_eq!(read(encoded, base64(&latin).as_bytes(), None), text);
-        assert_eq!(read("", b"f\x81hrt", Some("cp850")), "f\u{fc}hrt");
-        assert_eq!(read(&plain("cp852"), b"\x9f", None), "\u{10d}");
-        // The parser knows no encoding of several bytes.
-        assert_eq!(
-            read(&plain("gb2312"), b"\xb5\xc0\xbf\xc9\xb5\xc0", None),
-            "\u{9053}\u{53ef}\u{9053}"
-        );
-        let page = "Content-Type: text/html\n";
-        let body = [b"<meta charset=latin1><p>", &latin[..]].concat();
-        assert_eq!(read(page, &body, None), text);
-        assert_eq!(read("", text.as_bytes(), None), text);
-        assert!(parse(b"Subject: s\n\nDie St\x84dte f\x81hren".to_vec(), None).is_err());
-    }
-
-    #[test]
-    fn the_subject_and_attached_texts_have_letters_too() {
-        let mail = b"Subject: Gr\xfc\xdfe\n an alle\n\
-            Content-Type: multipart/mixed; boundary=x\n\n--x\n\n\
-            Viele Gr\xfc\xdfe, es f\xfchrt zu Schwierigkeiten f\xfcr die H\xe4ndler.\n--x\n\
-            Content-Disposition: attachment; filename=a.txt\n\
-            Content-Type: text/plain\n\nf\xfcr\n--x\n\
-            Content-Disposition: attachment; filename=b.txt\n\
-            Content-Type: text/plain; charset=latin1\n\nf\xfcr\n--x--\n";
-        for encoding in [None, Some("latin1")] {
-            let Mail { text, attachments, .. } = parse(mail.to_vec(), encoding).unwrap();
-            assert!(
-                text.starts_with("Gr\u{fc}\u{df}e an alle\n\nViele Gr\u{fc}\u{df}e, es"),
-                "{text}"
-            );
-            let files: Vec<_> = attachments.into_iter().map(|file| file.bytes.unwrap()).collect();
-            assert_eq!(files, [&b"f\xfcr"[..], "\u{feff}f\u{fc}r".as_bytes()]);
-        }
-    }
-
-    #[test]
-    fn a_subject_is_read_in_the_encoding_of_its_text_and_may_have_encoded_words() {
-        let head = "Content-Type: text/plain; charset=";
-        let check = |mail: &[u8], encoding: Option<&str>, expected: &str| {
-            let Mail { text, .. } = parse(mail.to_vec(), encoding).unwrap();
-            assert_eq!(text.trim(), expected);
-        };
-        let encoded =
-            b"Subject: =?utf-8?q?Gr=C3=BC=C3=9Fe?= an J\xfcrgen\n\nF\xfcr die St\xe4dte.\n";
-        check(encoded, None, "Gr\u{fc}\u{df}e an J\u{fc}rgen\n\nF\u{fc}r die St\u{e4}dte.");
-        let utf8 = format!("Subject: f\u{fc}r\n{head}utf-8\n\nf\u{fc}r\n");
-        check(utf8.as_bytes(), Some("latin1"), "f\u{fc}r\n\nf\u{fc}r");
-        // Non-ASCII letters were read as windows-1252.
-        let ascii = format!("Subject: s\n{head}us-ascii\n\nDie Gr\u{f6}\u{df}e\n");
-        check(ascii.as_bytes(), None, "s\n\nDie Gr\u{f6}\u{df}e");
-        check(
-            b"Subject: a\nSubject: f\xfcr b\n\nf\xfcr alle\n",
-            Some("latin1"),
-            "f\u{fc}r b\n\nf\u{fc}r alle",
-        );
-    }
-
-    #[test]
-    fn a_page_that_a_browser_saved_is_a_page() {
-        // The text had all menus of the page, and each style sheet was a document.
-        let mhtml = |address: &str| {
-            format!(
-                "From: <Saved by Blink>\nSubject: A page\nMIME-Version: 1.0\n\
-                 Content-Type: multipart/related; type=\"text/html\"; boundary=\"x\"\n\n--x\n\
-                 Content-Type: text/html; charset=iso-8859-1\n{address}\
-                 Content-Transfer-Encoding: quoted-printable\n\n<p>caf=E9</p>\n--x\n\
-                 Content-Type: text/css\nContent-Location: cid:css-1\n\np {{ color: red }}\n\
-                 --x--\n"
-            )
-        };
-        let Mail { text, page, attachments } = mail(&mhtml("Content-Location: http://a.org/\n"));
-        assert_eq!((text.as_str(), attachments), ("", vec![]));
-        assert_eq!(page.unwrap().trim_ascii_end(), "\u{feff}<p>caf\u{e9}</p>".as_bytes());
-        assert_eq!(mail(&mhtml("")).page, None, "a mail with a page and its style");
-    }
-
-    #[test]
-    fn an_attachment_is_a_file_and_so_is_a_mail() {
-        let part = |head: &str, body: &str| format!("--x\n{head}\n\n{body}\n");
-        let file = |name: &str, bytes: &[u8]| {
-            let head = format!(
-                "Content-Type: application/octet-stream\nContent-Transfer-Encoding: base64\n\
-                 Content-Disposition: attachment; filename=\"{name}\""
-            );
-            part(&head, &base64(bytes))
-        };
-        let forwarded = "Content-Type: Message/RFC822";
-        let all = [
-            "Subject: s\nContent-Type: multipart/mixed; boundary=x\n\n".to_owned(),
-            part("Content-Type: text/plain", "body"),
-            file("../a b.bin", b"\0\x01\xff"),
-            file("a b.bin", b"other"),
-            part(forwarded, "Subject: inner\n\nwords"),
-            part("Content-Type: image/png\nContent-Transfer-Encoding: base64", "iVBORw0K"),
-            "--x--\n".to_owned(),
-        ];
-        let Mail { text, attachments, .. } = mail(&all.concat());
-        assert_eq!(text.trim(), "s\n\nbody");
-        let found: Vec<(&str, &[u8])> = attachments
-            .iter()
-            .map(|found| (&*found.name, found.bytes.as_deref().unwrap()))
-            .collect();
-        let inner = b"Subject: inner\n\nwords";
-        let expected: [(&str, &[u8]); 3] =
-            [("a b.bin", b"\0\x01\xff"), ("a b.bin (2)", b"other"), ("part 3.eml", inner)];
-        assert_eq!(found, expected);
-    }
-
-    #[test]
-    fn an_attachment_that_cannot_be_decoded_is_no_text() {
-        // The encoded letters were the text of the file.
-        let encoded = base64(b"words of a file that is attached");
-        let head = "Subject: s\nContent-Type: multipart/mixed; boundary=x\n\n--x\n\nbody\n--x\n\
-                    Content-Type: text/plain; name=a.txt\nContent-Transfer-Encoding: BASE64\n\n";
-        let files = |rest: &str| {
-            let Mail { text, attachments, .. } = mail(&format!("{head}{rest}"));
-            assert_eq!(text.trim(), "s\n\nbody");
-            attachments.into_iter().map(|file| (file.name, file.bytes)).collect::<Vec<_>>()
-        };
-        let read = Ok(b"words of a file that is attached".to_vec());
-        assert_eq!(files(&format!("{encoded}\n--x--\n")), [("a.txt".to_owned(), read)]);
-        let unread = [("a.txt".to_owned(), Err(UNDECODED))];
-        assert_eq!(files(&format!("{}\n", &encoded[..20])), unread);
-        assert_eq!(files(&format!("{}*{}\n--x--\n", &encoded[..20], &encoded[20..])), unread);
-        let alone = "Content-Type: text/plain\nContent-Transfer-Encoding: base64\n\n";
-        let alone = |body: &str| parse(format!("Subject: s\n{alone}{body}\n").into_bytes(), None);
-        assert_eq!(alone(&base64(b"words")).unwrap().text, "s\n\nwords");
-        assert_eq!(alone("d29y*ZHM="), Err(UNDECODED.to_owned()));
-    }
-
-    #[test]
-    fn hostile_mails_are_refused_or_taken_as_they_are() {
-        // Freeing nested messages would overflow the stack.
-        let deep = "Content-Type: message/rfc822\n\n".repeat(300_000);
-        let Mail { attachments, .. } = mail(&deep);
-        assert_eq!(attachments.len(), 1);
-        let bytes = attachments[0].bytes.as_deref().unwrap();
-        assert!(bytes.starts_with(b"Content-Type: message/"));
-        let wide = format!("Content-Type: text/plain{}\n\nx", "; a*1=b".repeat(1_000_000));
-        assert!(parse(wide.into_bytes(), None).unwrap_err().contains("a header of more than"));
-        let parts = "--y\nContent-Type: multipart/mixed; boundary=x\n\n".repeat(100_000);
-        let parts = format!("Content-Type: multipart/mixed; boundary=y\n\n{parts}");
-        assert!(parse(parts.into_bytes(), None).unwrap_err().contains("too many for its size"));
-        assert!(parse(b"".to_vec(), None).unwrap_err().contains("no mail"));
     }
 }

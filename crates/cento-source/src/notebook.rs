@@ -7,6 +7,7 @@ use serde::Deserialize;
 use crate::SourceOptions;
 use crate::extracted::ExtractedText;
 use crate::format::{FileFormat, Markup, TextOf};
+use crate::jsonl::repaired;
 use crate::markdown;
 
 pub static FORMAT: FileFormat = FileFormat {
@@ -77,8 +78,7 @@ fn text_of(bytes: &[u8], options: &SourceOptions) -> Result<String, String> {
     if !bytes.trim_ascii_start().starts_with(b"{") {
         return Err(no_notebook("it is not a JSON object"));
     }
-    let Notebook { cells, worksheets } =
-        serde_json::from_slice(bytes).map_err(|error| no_notebook(&error.to_string()))?;
+    let Notebook { cells, worksheets } = parsed(bytes).map_err(|why| no_notebook(&why))?;
     let mut text = String::new();
     for cell in cells.into_iter().chain(worksheets.into_iter().flat_map(|sheet| sheet.cells)) {
         let source = match cell.source {
@@ -96,6 +96,15 @@ fn text_of(bytes: &[u8], options: &SourceOptions) -> Result<String, String> {
         }
     }
     Ok(text)
+}
+
+/// Parses a notebook. Python writes `NaN` and halves of surrogate pairs, which JSON lacks, in the
+/// output of cells, so such a notebook is repaired as a record would be.
+fn parsed(bytes: &[u8]) -> Result<Notebook, String> {
+    serde_json::from_slice(bytes).or_else(|error| {
+        let again = repaired(bytes).and_then(|json| serde_json::from_str(&json).ok());
+        again.ok_or_else(|| error.to_string())
+    })
 }
 
 #[cfg(test)]
@@ -122,6 +131,15 @@ mod tests {
             "a\nb",
         );
         check("{}", "");
+    }
+
+    #[test]
+    fn json_as_python_writes_it_is_repaired() {
+        check(
+            r#"{"cells": [{"cell_type": "code", "source": ["a \ud83d b\n", "c"],
+                "outputs": [{"data": {"x": [NaN, -Infinity]}}]}]}"#,
+            "a \u{fffd} b\nc",
+        );
     }
 
     #[test]

@@ -7,6 +7,7 @@ use std::collections::HashMap;
 
 use super::option::bracketed;
 use super::plain;
+use super::shorthand::Shorthands;
 
 /// The maximum size of an expanded definition, in bytes. Longer definitions are layout.
 const BODY_BYTES_MAX: usize = 200;
@@ -19,7 +20,7 @@ const DEFINITIONS: [&str; 5] =
 pub type Definitions = HashMap<String, String>;
 
 /// Returns the texts of the macros that a source defines.
-pub fn definitions(source: &str) -> Definitions {
+pub fn definitions(source: &str, shorthands: Shorthands) -> Definitions {
     let mut found = Definitions::new();
     for at in memchr::memchr_iter(b'\\', source.as_bytes()) {
         let rest = &source[at + 1..];
@@ -27,7 +28,7 @@ pub fn definitions(source: &str) -> Definitions {
             continue;
         };
         if let Some((name, body)) = definition(rest) {
-            let text = plain(body, &found);
+            let text = plain(body, &found, shorthands);
             if text.chars().any(char::is_alphabetic) {
                 found.insert(name.to_owned(), text);
             }
@@ -62,7 +63,7 @@ mod tests {
         let source = "\\newcommand{\\firm}{Acme \\emph{Ltd}}\\def\\Ann{Ann\\,B.}\
             \\newcommand*\\both{\\Ann{} of \\firm}\\newcommand{\\x}[1]{y #1}\\def\\z#1{#1}\
             \\renewcommand{\\gap}{\\vspace{1cm}}\\newcommand{\\open}{a";
-        let found = definitions(source);
+        let found = definitions(source, Shorthands::default());
         assert_eq!(found["firm"], "Acme Ltd");
         assert_eq!(found["both"], "Ann B. of Acme Ltd");
         assert_eq!(found.len(), 3, "{found:?}");
@@ -78,6 +79,6 @@ mod tests {
                 format!("\\def{}{{x{}}}", name(n + 1), name(n).repeat(20))
             })
             .collect();
-        assert!(definitions(&bomb).values().all(|text| text.len() < 5000));
+        assert!(definitions(&bomb, Shorthands::default()).values().all(|text| text.len() < 5000));
     }
 }

@@ -11,17 +11,22 @@ const OPTION_BYTES_MAX: usize = 120;
 
 /// Commands with an option before a text argument. The option is a short title, a number, a length
 /// or a name.
-const BEFORE_TEXT: [&str; 37] = [
+const BEFORE_TEXT: [&str; 43] = [
+    "added",
     "author",
     "caption",
     "captionof",
     "chapter",
     "date",
+    "deleted",
     "footnote",
     "footnotetext",
     "framebox",
     "framesubtitle",
     "frametitle",
+    "fxerror",
+    "fxnote",
+    "fxwarning",
     "hyperref",
     "includestandalone",
     "institute",
@@ -33,6 +38,7 @@ const BEFORE_TEXT: [&str; 37] = [
     "parbox",
     "part",
     "qty",
+    "replaced",
     "RequirePackage",
     "resizebox",
     "rotatebox",
@@ -103,7 +109,8 @@ const ENVIRONMENTS: [&str; 18] = [
 const SEEN_KEYS: [&str; 5] = ["caption", "note", "notes", "subtitle", "title"];
 
 /// Units of length in TeX.
-const UNITS: [&str; 12] = ["pt", "pc", "in", "bp", "cm", "mm", "dd", "cc", "sp", "ex", "em", "mu"];
+pub const UNITS: [&str; 12] =
+    ["pt", "pc", "in", "bp", "cm", "mm", "dd", "cc", "sp", "ex", "em", "mu"];
 
 /// Where an option may be.
 #[derive(Debug, Clone, Copy)]

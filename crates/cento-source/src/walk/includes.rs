@@ -20,8 +20,12 @@ const INCLUSIONS_MAX: usize = 100;
 /// The maximum length of a name, in bytes: the limit of paths on Linux.
 const NAME_BYTES_MAX: usize = 4096;
 
-/// Commands that include a file.
-const COMMANDS: [&[u8]; 3] = [b"input{", b"include{", b"subfile{"];
+/// Commands that include a LaTeX file.
+const COMMANDS: [&[u8]; 4] = [b"input", b"include", b"subfile", b"InputIfFileExists"];
+
+/// Commands whose first argument is the directory of the included file.
+const FROM_DIRECTORIES: [&[u8]; 6] =
+    [b"import", b"subimport", b"inputfrom", b"includefrom", b"subinputfrom", b"subincludefrom"];
 
 /// The LaTeX and XML files read so far, with the files that they include.
 #[derive(Debug, Default)]
@@ -120,13 +124,42 @@ fn without_comment(line: &[u8]) -> &[u8] {
 
 /// Returns the name of the LaTeX file that a command without its backslash includes.
 fn included_by(command: &[u8]) -> Option<String> {
-    let rest = COMMANDS.iter().find_map(|name| command.strip_prefix(*name))?;
+    let len = command.iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
+    let (name, rest) = command.split_at(len);
+    let rest = rest.strip_prefix(b"*").unwrap_or(rest);
+    let path = match () {
+        () if FROM_DIRECTORIES.contains(&name) => {
+            let (directory, rest) = braced(rest)?;
+            let directory = directory.trim_start_matches("./");
+            let slash = if directory.is_empty() || directory.ends_with('/') { "" } else { "/" };
+            format!("{directory}{slash}{}", braced(rest)?.0)
+        }
+        () if name == b"input" && rest.starts_with(b" ") => bare(rest)?.to_owned(),
+        () if COMMANDS.contains(&name) => braced(rest)?.0.to_owned(),
+        () => return None,
+    };
+    let has_other_ending = path.rsplit('/').next()?.contains('.') && !path.ends_with(".tex");
+    let is_name = !path.is_empty() && !path.contains(['\\', '#', '{', '$']);
+    (is_name && !has_other_ending).then(|| format!("{}.tex", path.trim_end_matches(".tex")))
+}
+
+/// Returns an argument in braces, and what follows it.
+fn braced(rest: &[u8]) -> Option<(&str, &[u8])> {
+    let rest = rest.trim_ascii_start().strip_prefix(b"{")?;
     // Otherwise a long line of commands without an end takes the square of its length.
     let end = memchr::memchr(b'}', &rest[..rest.len().min(NAME_BYTES_MAX)])?;
-    let name = str::from_utf8(&rest[..end]).ok()?.trim();
-    let has_other_ending = name.rsplit('/').next()?.contains('.') && !name.ends_with(".tex");
-    let is_name = !name.is_empty() && !name.contains(['\\', '#', '{', '$']);
-    (is_name && !has_other_ending).then(|| format!("{}.tex", name.trim_end_matches(".tex")))
+    Some((str::from_utf8(&rest[..end]).ok()?.trim(), &rest[end + 1..]))
+}
+
+/// Returns the name after `\input`, which ends at a space.
+fn bare(rest: &[u8]) -> Option<&str> {
+    let rest = rest.trim_ascii_start();
+    if rest.starts_with(b"{") {
+        return Some(braced(rest)?.0);
+    }
+    let rest = &rest[..rest.len().min(NAME_BYTES_MAX)];
+    let is_end = |byte: &u8| byte.is_ascii_whitespace() || b"\\{}%".contains(byte);
+    str::from_utf8(&rest[..rest.iter().position(is_end).unwrap_or(rest.len())]).ok()
 }
 
 #[cfg(test)]
@@ -150,6 +183,10 @@ mod tests {
         assert_eq!(missing(&[("main.tex", "\\input{a}")]), ["a.tex"]);
         assert_eq!(missing(&[("main.tex", "50 \\% of \\input{a} %\\input{b}")]), ["a.tex"]);
         assert_eq!(missing(&[("main.txt", "\\input{a}")]), [""; 0]);
+        let bare = "\\input ch1\n\\import{./}{ch2}\\subimport{parts}{ch3}\\input  ch4.tex\\relax\
+            \\InputIfFileExists{ch5}{}{}\\inputs x\\input{} \\input \\jobname";
+        let chapters = ["ch1.tex", "ch2.tex", "parts/ch3.tex", "ch4.tex", "ch5.tex"];
+        assert_eq!(missing(&[("main.tex", bare)]), chapters);
         let chapter = ("t/chapters/ch0.tex", "words \\input{sections/s}");
         let section = ("t/sections/s.tex", "words");
         let main = ("t/main.tex", "\\input{./chapters/ch0}");

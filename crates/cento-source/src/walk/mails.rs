@@ -41,7 +41,7 @@ impl WalkReader<'_> {
     fn parsed(&mut self, place: &Arc<str>, bytes: Vec<u8>) -> ControlFlow<()> {
         let len = bytes.len() as u64;
         let parsed = mail::parse(bytes, self.options.encoding.as_deref());
-        let Mail { text, page, attachments } = match parsed {
+        let Mail { text, hidden, page, attachments } = match parsed {
             Ok(mail) => mail,
             Err(why) => return self.fail(unread(place, why)),
         };
@@ -57,7 +57,8 @@ impl WalkReader<'_> {
             return self.skip(place, "it is a mail with attachments; each of them is a text");
         }
         if !text.trim().is_empty() {
-            let (bytes, kind, id_source) = (text.into_bytes(), ChunkKind::Text, self.id_source);
+            let (bytes, id_source) = (text.into_bytes(), self.id_source);
+            let kind = ChunkKind::Text { hidden };
             let (path, parts) = (place.clone(), None);
             self.emit(Ok(Chunk { path, bytes, kind, id_source, parts }))?;
         } else if attachments.is_empty() {

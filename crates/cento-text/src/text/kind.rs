@@ -106,10 +106,13 @@ pub fn no_text_in(text: &str) -> Option<&'static str> {
 }
 
 /// Returns whether more than a 64th of the bytes are NULs. A few NULs occur in texts that a program
-/// has put together.
+/// has put together, and one at the end of a title that a program stored in C.
 #[must_use]
 pub fn has_nuls(sample: &[u8]) -> bool {
-    memchr::memchr_iter(0, sample).count() > sample.len() / 64
+    /// The minimum size of a text with a NUL. In fewer bytes, the NUL says more than the letters.
+    const WITH_NUL_BYTES_MIN: usize = 8;
+    let allowed = (sample.len() / 64).max(usize::from(sample.len() >= WITH_NUL_BYTES_MIN));
+    memchr::memchr_iter(0, sample).count() > allowed
 }
 
 /// Returns whether more than a tenth of the characters are replacement characters. The program that
@@ -180,6 +183,8 @@ mod tests {
             b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1".iter().map(|&b| b as char).collect();
         assert!(no_text_in(&latin).is_some_and(|what| what.contains("Office")));
         assert!(no_text_in("a\0b").is_some());
+        assert!(no_text_in("a title\0 with\0 gaps").is_some());
+        assert_eq!(no_text_in("a short title\0"), None);
         assert!(no_text_in(&"\u{fffd}a b".repeat(9)).is_some_and(|what| what.contains("U+FFFD")));
         for text in [
             "",

@@ -1,0 +1,108 @@
+//! Arguments and blocks that are no text where they stand.
+
+/// Commands whose argument is a note.
+const NOTES: [&str; 7] =
+    ["footnote", "footnotetext", "endnote", "thanks", "marginpar", "sidenote", "note"];
+
+/// Commands whose argument is apart from the text around it.
+const HEADINGS: [&str; 17] = [
+    "author",
+    "caption",
+    "captionof",
+    "chapter",
+    "date",
+    "frame",
+    "framesubtitle",
+    "frametitle",
+    "institute",
+    "paragraph",
+    "part",
+    "section",
+    "subparagraph",
+    "subsection",
+    "subsubsection",
+    "subtitle",
+    "title",
+];
+
+/// Environments whose first argument is their title.
+pub const WITH_TITLE: [&str; 4] = ["alertblock", "block", "exampleblock", "frame"];
+
+/// Commands whose argument was deleted, or is a remark for the authors.
+const DELETED: [&str; 11] = [
+    "DIFdel",
+    "DIFdelFL",
+    "deleted",
+    "fxerror",
+    "fxnote",
+    "fxwarning",
+    "missingfigure",
+    "sout",
+    "st",
+    "todo",
+    "xout",
+];
+
+/// Commands with a new text and the text that it replaces.
+const REPLACED: &str = "replaced";
+
+/// Commands that begin a block that is no text, and the commands that end the block.
+const BLOCKS: [(&str, &[&str]); 3] = [
+    ("DIFdelbegin", &["DIFdelend"]),
+    ("DIFdelbeginFL", &["DIFdelendFL"]),
+    ("iffalse", &["fi", "else"]),
+];
+
+/// What an argument or block is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ArgumentKind {
+    Note,
+    Heading,
+    Deleted,
+    /// A text whose next argument is the text that it replaces.
+    Replacement,
+    /// No text until one of these commands.
+    Block(&'static [&'static str]),
+}
+
+impl ArgumentKind {
+    /// Returns the kind of the argument of a command.
+    pub fn of(command: &str) -> Option<ArgumentKind> {
+        match command {
+            REPLACED => Some(ArgumentKind::Replacement),
+            name if NOTES.contains(&name) => Some(ArgumentKind::Note),
+            name if HEADINGS.contains(&name) => Some(ArgumentKind::Heading),
+            name if DELETED.contains(&name) => Some(ArgumentKind::Deleted),
+            _ => None,
+        }
+    }
+
+    /// Returns the block that a command begins.
+    pub fn block(command: &str) -> Option<ArgumentKind> {
+        let found = BLOCKS.iter().find(|(begin, _)| *begin == command);
+        found.map(|(_, ends)| ArgumentKind::Block(ends))
+    }
+
+    /// Returns whether this is a block that a command ends.
+    pub fn is_ended_by(self, command: &str) -> bool {
+        matches!(self, ArgumentKind::Block(ends) if ends.contains(&command))
+    }
+
+    /// Returns whether the text up to here may still go elsewhere.
+    pub fn is_apart(self) -> bool {
+        !matches!(self, ArgumentKind::Heading | ArgumentKind::Replacement)
+    }
+}
+
+/// An argument or block whose end has not been read.
+pub struct OpenArgument {
+    pub kind: ArgumentKind,
+    /// Fewer open braces than these end the argument.
+    pub depth: usize,
+    /// The offset in the text where the argument begins.
+    pub start: usize,
+    /// The number of notes before.
+    pub notes: usize,
+    /// Whether this or an argument around it may still go elsewhere.
+    pub is_apart: bool,
+}
