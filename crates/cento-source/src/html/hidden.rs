@@ -131,15 +131,12 @@ impl Sight {
         if self.is_reading() && (name == b"ruby" || !is_within_line(name)) {
             self.open.pop();
         }
+        let is_text = self.open.last().is_some_and(|open| open.is_text);
         match self.open.iter().rposition(|open| open.name == name) {
             Some(at) => self.open.truncate(at),
             // The end tag of an outer element also ends the elements inside. `</p>` is excluded,
             // because a stray end of a paragraph may occur anywhere.
-            None if name != b"p" && !is_within_line(name) => {
-                if self.open.last().is_some_and(|open| open.is_text) {
-                    self.open.clear();
-                }
-            }
+            None if is_text && name != b"p" && !is_within_line(name) => self.open.clear(),
             None => {}
         }
     }
