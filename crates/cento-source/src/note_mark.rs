@@ -2,7 +2,7 @@
 //!
 //! A raised number or sign at the end of a word, or a raised link, marks a note, and is no text,
 //! because a different edition of the text numbers its notes differently. Powers, ordinals and
-//! formulas (10^3, 2nd, x^2, m^2) are text. Web pages have the same rule (`html/note.rs`).
+//! formulas (10^3, 2nd, x^2, m^2) are text. One rule for web pages, XML and office files.
 
 /// The minimum length of a word that a raised number without a link can mark. Shorter words are
 /// units and variables.

@@ -11,6 +11,7 @@ use std::ops::Range;
 use html5gum::{SpanBound, StartTag};
 
 use super::{PagePiece, TagPlace, is_within_line};
+use crate::note_mark::{RaisedText, VERSES_MIN};
 
 /// Follows the tags of a page.
 #[derive(Default)]
@@ -177,16 +178,6 @@ impl Marks {
     }
 }
 
-/// The minimum length of a word that a raised number without a link can mark. Shorter words are
-/// units and variables.
-const WORD_LETTERS_MIN: usize = 3;
-
-/// The maximum length of a raised link that marks a note, in characters.
-const LINK_CHARS_MAX: usize = 6;
-
-/// The minimum number of raised numbers that are taken for verse numbers.
-const VERSES_MIN: usize = 3;
-
 /// Removes the marks of notes and the numbers of verses.
 pub fn drop_marks(pieces: &mut [PagePiece]) {
     if !pieces.iter().any(is_raised) {
@@ -198,17 +189,11 @@ pub fn drop_marks(pieces: &mut [PagePiece]) {
         let raised = raised_from(pieces, start);
         at = raised.end;
         let mark = NoteMark::of(pieces, raised.clone());
-        match mark.number {
-            Some(number) if mark.begins_word() && !mark.is_note => verses.push((number, raised)),
-            _ if mark.is_of_note() => {
-                let end = if mark.after.is_some_and(char::is_alphanumeric) {
-                    TagPlace::WordEnd
-                } else {
-                    TagPlace::Line
-                };
-                remove(pieces, raised, end);
-            }
-            _ => {}
+        if let Some(number) = mark.verse() {
+            verses.push((number, raised));
+        } else if mark.is_of_note() {
+            let is_glued = mark.after().is_some_and(char::is_alphanumeric);
+            remove(pieces, raised, if is_glued { TagPlace::WordEnd } else { TagPlace::Line });
         }
     }
     let counts_up = verses.windows(2).filter(|pair| pair[0].0 + 1 == pair[1].0).count();
@@ -254,24 +239,20 @@ fn remove(pieces: &mut [PagePiece], range: Range<usize>, end: TagPlace) {
     }
 }
 
-/// A raised text with its surroundings.
-struct NoteMark {
+/// A text that is raised or links to a note, with its surroundings.
+struct NoteMark<'a> {
     text: String,
     is_link: bool,
     is_raised: bool,
     /// In a link to a note.
     is_note: bool,
-    /// The number, if the text is only a number.
-    number: Option<u32>,
-    /// The length of the word before the mark, and its last character. `None` after a space.
-    word_letters: usize,
-    before: Option<char>,
-    /// The character after the mark. `None` before a space.
-    after: Option<char>,
+    /// The texts before and after it in the line.
+    before: &'a str,
+    after: &'a str,
 }
 
-impl NoteMark {
-    fn of(pieces: &[PagePiece], range: Range<usize>) -> NoteMark {
+impl NoteMark<'_> {
+    fn of(pieces: &[PagePiece], range: Range<usize>) -> NoteMark<'_> {
         let (mut text, mut is_link) = (String::new(), false);
         let (mut is_raised, mut is_note) = (false, false);
         for piece in &pieces[range.clone()] {
@@ -282,57 +263,44 @@ impl NoteMark {
                 is_note |= place.is_note;
             }
         }
-        let text = text.trim().to_owned();
-        let before = text_of(pieces[..range.start].iter().rev());
-        let after = text_of(pieces[range.end..].iter());
-        let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-        let letters = before.chars().rev().take_while(|c| c.is_alphabetic()).count();
         NoteMark {
-            number: text.parse().ok().filter(|_| is_number && text.len() <= 3),
-            text,
+            text: text.trim().to_owned(),
             is_link,
             is_raised,
             is_note,
-            word_letters: letters,
-            before: before.chars().next_back().filter(|c| !c.is_whitespace()),
-            after: after.chars().next().filter(|c| !c.is_whitespace()),
+            before: text_of(pieces[..range.start].iter().rev()),
+            after: text_of(pieces[range.end..].iter()),
         }
     }
 
-    /// Returns whether the mark is before a word, like a verse number.
-    fn begins_word(&self) -> bool {
-        let is_open = |c: char| "([\"'\u{201c}\u{2018}\u{ab}".contains(c);
-        self.before.is_none_or(is_open)
-            && self.after.is_some_and(|c| c.is_alphabetic() || is_open(c))
+    fn raised(&self) -> RaisedText<'_> {
+        let is_apart = self.before.ends_with(char::is_whitespace);
+        RaisedText {
+            text: &self.text,
+            is_link: self.is_link,
+            before: if is_apart { "" } else { self.before },
+            after: self.after(),
+        }
     }
 
-    /// Returns whether the raised text marks a note.
+    /// Returns the character after the mark, or `None` before a space.
+    fn after(&self) -> Option<char> {
+        self.after.chars().next().filter(|c| !c.is_whitespace())
+    }
+
+    /// Returns the number of a verse.
+    fn verse(&self) -> Option<u32> {
+        self.raised().verse().filter(|_| !self.is_note)
+    }
+
+    /// Returns whether the text marks a note.
     fn is_of_note(&self) -> bool {
-        let all = |is: &dyn Fn(char) -> bool| !self.text.is_empty() && self.text.chars().all(is);
-        let is_sign = |c: char| "*\u{2020}\u{2021}\u{a7}\u{b6}".contains(c);
-        let is_list = |c: char| c.is_ascii_digit() || ",;[]() \u{2013}".contains(c);
-        let has_digit = self.text.bytes().any(|byte| byte.is_ascii_digit());
-        let numbers = all(&is_list) && has_digit && self.text.len() <= 12;
-        let is_short = self.text.chars().count() <= LINK_CHARS_MAX;
-        if self.is_link {
-            let is_bracketed = self.text.starts_with('[') && self.text.ends_with(']');
-            // "see note 2" is a sentence, unless the number touches a word.
-            let is_apart = self.is_raised
-                || is_bracketed
-                || self.before.is_some()
-                || self.after.is_some_and(char::is_alphanumeric);
-            return is_apart && (numbers || (is_short && (is_bracketed || all(&is_sign))));
-        }
-        let is_close = |c: char| ".,;:!?)]\"'\u{201d}\u{2019}\u{bb}".contains(c);
-        let after_word = match self.before {
-            Some(c) if c.is_alphabetic() => {
-                let ends = self.after.is_none_or(|after| !after.is_alphanumeric());
-                ends && self.word_letters >= WORD_LETTERS_MIN
-            }
-            Some(c) => is_close(c),
-            None => false,
-        };
-        after_word && (numbers || all(&is_sign))
+        let raised = self.raised();
+        // "see note 2" is a sentence, unless the number touches a word.
+        let is_bracketed = self.text.starts_with('[') && self.text.ends_with(']');
+        let touches_word =
+            !raised.before.is_empty() || raised.after.is_some_and(char::is_alphanumeric);
+        raised.is_of_note() && (self.is_raised || is_bracketed || touches_word)
     }
 }
 

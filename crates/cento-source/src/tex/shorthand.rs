@@ -169,9 +169,9 @@ impl Shorthands {
         if is_off { Shorthands::default() } else { found }
     }
 
-    /// Returns the shorthands of a part of a document: those of German, with the vowels of Dutch. In
-    /// words such as `f"ur`, the mark cannot be a quotation mark. If any mark ends a quotation, all
-    /// are quotation marks.
+    /// Returns the shorthands of a part of a document: those of German, with the vowels of Dutch.
+    /// In words such as `f"ur`, the mark cannot be a quotation mark. If any mark ends a quotation,
+    /// all are quotation marks.
     pub fn of_part(source: &str) -> Shorthands {
         let mut words = 0;
         for at in memchr::memchr_iter(b'"', source.as_bytes()) {
@@ -190,8 +190,8 @@ impl Shorthands {
         if words < PART_WORDS_MIN { Shorthands::default() } else { Shorthands(Some(GERMAN)) }
     }
 
-    /// Returns what a `"` before `rest` writes together with the next letters, and how many bytes of
-    /// `rest` belong to it. `None` if it is a quotation mark.
+    /// Returns what a `"` before `rest` writes together with the next letters, and how many bytes
+    /// of `rest` belong to it. `None` if it is a quotation mark.
     pub fn read(self, rest: &str) -> Option<(&'static str, usize)> {
         let letters = self.0?;
         let next = rest.chars().next()?;

@@ -109,7 +109,11 @@ fn an_unfinished_command_is_text() {
 
 proptest! {
     #[test]
-    fn every_line_stays_a_line(source in "(\\\\begin\\{verbatim\\}|\\\\begin\\{frame\\}|\\\\(deleted|replaced|section)\\{|\\\\(iffalse|fi|input|vskip|rule)|<1>|1pt|\"|\\^|\\\\cite|\\\\footnote\\{|\\\\def\\\\a|\\\\'|\\\\[a-c]|[a-d{}\\[\\]%$&~\n ]){0,40}") {
+    fn every_line_stays_a_line(source in concat!(
+        "(\\\\begin\\{verbatim\\}|\\\\begin\\{frame\\}|\\\\(deleted|replaced|section)\\{",
+        "|\\\\(iffalse|fi|input|vskip|rule)|<1>|1pt|\"|",
+        "\\^|\\\\cite|\\\\footnote\\{|\\\\def\\\\a|\\\\'|\\\\[a-c]|[a-d{}\\[\\]%$&~\n ]){0,40}",
+    )) {
         let lines = |text: &str| text.matches('\n').count();
         prop_assert_eq!(lines(&text_of(&source)), lines(&source), "{:?}", source);
     }
