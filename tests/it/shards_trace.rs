@@ -311,12 +311,11 @@ fn the_queries_of_the_test_above_meet_all_that_a_trace_distinguishes() {
 fn documents_with_a_short_text_add_up_over_shards() {
     let mut found = 0;
     for world in &WORLDS[..] {
-        for (number, count) in [(0, 2), (0, 3), (1, 5), (2, 20), (3, 4), (5, 21)] {
+        for (number, count) in [(0, 3), (2, 20), (5, 21)] {
             let block = block(world.genre, number, 0, 0);
             let words: Vec<&str> = block.split(' ').skip(4).take(count).collect();
             let query = Query::text(words.join(" ")).goal(Goal::Trace);
             check(world, &query);
-            check(world, &query.clone().filter("lang:de"));
             let trace = world.archives[0].whole.search(&query).unwrap().trace.unwrap();
             found += trace.containing.map_or(0, |containing| containing.documents);
         }
