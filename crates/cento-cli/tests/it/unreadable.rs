@@ -46,7 +46,7 @@ fn a_file_that_is_cut_short_is_not_called_skipped() {
 #[test]
 fn a_quiet_run_that_adds_nothing_gives_the_reason() {
     let dir = Dir::new();
-    dir.write("nul.txt", b"some words\0 and others after the nul byte here\n");
+    dir.write("nul.txt", b"some\0words\0and\0others\0between\0NUL\0bytes\n");
     let run = dir.run(&["add", "idx", "nul.txt", "-q"]);
     let said = "nul.txt: skipped: it is binary data (NUL bytes)";
     assert!(run.status == 2 && run.err.contains(said), "{}", run.err);
