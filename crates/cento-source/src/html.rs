@@ -19,6 +19,7 @@ mod encoding;
 mod format;
 mod hidden;
 mod note;
+mod outermost;
 mod place;
 
 use std::ops::Range;

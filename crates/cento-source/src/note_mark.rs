@@ -6,7 +6,7 @@
 
 /// The minimum length of a word that a raised number without a link can mark. Shorter words are
 /// units and variables.
-const WORD_LETTERS_MIN: usize = 3;
+pub const WORD_LETTERS_MIN: usize = 3;
 
 /// The maximum length of a raised link that marks a note, in characters.
 const LINK_CHARS_MAX: usize = 6;

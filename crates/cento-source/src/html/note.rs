@@ -10,6 +10,7 @@ use std::ops::Range;
 
 use html5gum::{SpanBound, StartTag};
 
+use super::outermost::Outermost;
 use super::{PagePiece, TagPlace, is_within_line};
 use crate::note_mark::{RaisedText, VERSES_MIN};
 
@@ -22,12 +23,10 @@ pub struct Marks {
     /// The target of the link is a note.
     is_to_note: bool,
     raised: usize,
-    /// The name of the outermost element that a style raises, and how many elements of this name
-    /// are open within it.
-    styled: Option<(Vec<u8>, usize)>,
-    /// The name of the outermost element that is declared to be the number of a line, and how many
-    /// elements of this name are open within it.
-    numbering: Option<(Vec<u8>, usize)>,
+    /// The element that a style raises.
+    styled: Option<Outermost<()>>,
+    /// The element that is declared to be the number of a line.
+    numbering: Option<Outermost<()>>,
 }
 
 /// Classes of the numbers of lines and verses, without `-` and `_`: `line-number`, `versenum`.
@@ -101,35 +100,14 @@ fn is_raised_by_style<S: SpanBound>(tag: &StartTag<S>) -> bool {
     })
 }
 
-/// Counts an element with the name of the outermost one of a kind. Returns whether one begins.
-fn begin(outermost: &mut Option<(Vec<u8>, usize)>, name: &[u8], is_one: bool) -> bool {
-    match outermost {
-        Some((outer, open)) if outer == name => *open += 1,
-        None if is_one => *outermost = Some((name.to_vec(), 1)),
-        _ => return false,
-    }
-    is_one
-}
-
-/// Takes the end tag of an element that may be counted.
-fn finish(outermost: &mut Option<(Vec<u8>, usize)>, name: &[u8]) {
-    if let Some((outer, open)) = outermost
-        && outer == name
-    {
-        *open -= 1;
-        if *open == 0 {
-            *outermost = None;
-        }
-    }
-}
-
 impl Marks {
     /// Takes a start tag, and returns whether the number of a note begins: a raised link.
     pub fn start<S: SpanBound>(&mut self, tag: &StartTag<S>) -> bool {
         let name = tag.name.as_slice();
         let is_within = is_within_line(name);
-        begin(&mut self.numbering, name, is_within && is_numbering(tag));
-        let is_raised = begin(&mut self.styled, name, is_within && is_raised_by_style(tag));
+        Outermost::start(&mut self.numbering, name, is_within && is_numbering(tag), ());
+        let is_raised = is_within && is_raised_by_style(tag);
+        Outermost::start(&mut self.styled, name, is_raised, ());
         match name {
             b"a" => {
                 (self.is_in_link, self.is_to_note) = (true, is_to_note(tag));
@@ -168,8 +146,8 @@ impl Marks {
 
     /// Takes an end tag.
     pub fn end(&mut self, name: &[u8]) {
-        finish(&mut self.numbering, name);
-        finish(&mut self.styled, name);
+        Outermost::end(&mut self.numbering, name);
+        Outermost::end(&mut self.styled, name);
         match name {
             b"a" => (self.is_in_link, self.is_in_mark, self.is_to_note) = (false, false, false),
             b"sup" => self.raised = self.raised.saturating_sub(1),

@@ -3,6 +3,7 @@
 use html5gum::StartTag;
 
 use super::hidden::VOID;
+use super::outermost::Outermost;
 
 /// Elements beside the content: menus, side remarks, footers, controls. A `form` counts as content,
 /// because some sites wrap whole pages in a form.
@@ -34,40 +35,11 @@ pub struct PlaceInPage {
 #[derive(Default)]
 pub struct Places {
     now: PlaceInPage,
-    beside: Option<Outermost>,
-    article: Option<Outermost>,
-    main: Option<Outermost>,
+    beside: Option<Outermost<usize>>,
+    article: Option<Outermost<usize>>,
+    main: Option<Outermost<usize>>,
     /// Counts elements, to number articles.
     count: usize,
-}
-
-/// The outermost of nested elements of a kind.
-struct Outermost {
-    name: Vec<u8>,
-    /// The number of open elements of this name from there on.
-    open: usize,
-    /// The index of the first piece in the element.
-    from: usize,
-}
-
-impl Outermost {
-    /// Records a start tag. `is_one` says that the tag belongs to the kind.
-    fn start(element: &mut Option<Outermost>, name: &[u8], is_one: bool, from: usize) {
-        match element {
-            Some(element) => element.open += usize::from(element.name == name),
-            None if is_one => *element = Some(Outermost { name: name.to_vec(), open: 1, from }),
-            None => {}
-        }
-    }
-
-    fn end(element: &mut Option<Outermost>, name: &[u8]) {
-        if let Some(found) = element.as_mut().filter(|element| element.name == name) {
-            found.open -= 1;
-            if found.open == 0 {
-                *element = None;
-            }
-        }
-    }
 }
 
 impl Places {

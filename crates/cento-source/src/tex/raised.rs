@@ -1,8 +1,6 @@
 //! Raised numbers that mark notes, as on web pages.
 
-/// The minimum length of a word that a raised number can mark. Shorter words are units and
-/// variables.
-const WORD_LETTERS_MIN: usize = 3;
+use crate::note_mark::WORD_LETTERS_MIN;
 
 /// The longest number of a note, with a range or a list.
 const NUMBER_BYTES_MAX: usize = 8;
@@ -21,7 +19,8 @@ pub fn mark_len(before: &str, rest: &str, forms: &[(&str, &str)]) -> Option<usiz
     (!is_inside && takes_mark(before)).then_some(rest.len() - left.len())
 }
 
-/// Returns whether a note may be marked after this text: a word, or the end of a sentence.
+/// Returns whether a note may be marked after this text: a word, or the end of a sentence after a
+/// word. Unlike elsewhere, a parenthesis alone is not enough, because it ends many formulas.
 fn takes_mark(before: &str) -> bool {
     let before = before.trim_end_matches([',', ';', ':', '.', '!', '?', '"', '\u{201d}', '\u{bb}']);
     let is_accent = |c: &char| ('\u{300}'..='\u{36f}').contains(c);
