@@ -207,8 +207,13 @@ fn text_of(message: &Message<'_>, encoding: Option<&str>) -> Result<(String, usi
         texts.iter().flat_map(|text| text.chars()).filter(|c| c.is_alphanumeric()).count()
     };
     let mut found = parts(&mut message.text_bodies())?;
-    let has_page = message.html_bodies().any(|part| matches!(part.body, PartType::Html(_)));
-    if has_page || found.0.is_empty() {
+    let bytes_of_page = |part: &MessagePart<'_>| match &part.body {
+        PartType::Text(text) | PartType::Html(text) => text.len(),
+        _ => 0,
+    };
+    let page_bytes: usize = message.html_bodies().map(bytes_of_page).sum();
+    // Most pages need not be read, because they have no more letters than bytes.
+    if letters(&found) < page_bytes / STUB_PART || found.0.is_empty() {
         let page = parts(&mut message.html_bodies())?;
         if letters(&found) < letters(&page) / STUB_PART {
             found = page;
