@@ -19,7 +19,7 @@ const LISTED_MAX: usize = 10;
 
 impl Search<'_> {
     /// Counts the documents that contain the whole query. `None` if the query has less than two or
-    /// more than 20 words, or parts of it are left out, or the index stores no texts.
+    /// more than 20 words, or leaves out citations, or the index stores no texts.
     ///
     /// # Errors
     /// When a document cannot be read. [`Error::Cancelled`](crate::Error::Cancelled) soon after the

@@ -29,7 +29,7 @@ pub struct Trace {
     /// requested a field and a carrier has a date.
     pub order: TimeOrder,
     /// The documents that contain the whole text, word for word. Only for a text of 2 to 20 words,
-    /// of which nothing is left out, and if texts are stored.
+    /// without the option `without`, and if texts are stored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub containing: Option<ContainingDocuments>,
     /// The spans, in the order of the text. Spans do not overlap. The passage with the most

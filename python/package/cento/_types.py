@@ -371,8 +371,8 @@ class Trace(_Value):
     spans: tuple[TracedSpan, ...]
     """The spans in the order of the text; they do not overlap."""
     containing: ContainingDocuments | None = None
-    """The documents that contain the whole text, word for word, if it has 2 to 20 words, nothing is
-    left out, and texts are stored."""
+    """The documents that contain the whole text, word for word. Only for a text of 2 to 20 words,
+    without the option ``without``, and if texts are stored."""
 
 
 def _trace(written: dict[str, Any]) -> Trace:

@@ -176,8 +176,8 @@ impl RequestedSearch {
         Ok(RequestedSearch { query, boilerplate })
     }
 
-    /// Returns the cost of the search. If it is that of postings, handing the search to another
-    /// thread and back takes longer.
+    /// Returns the cost of the search. Reading a few postings takes less time than handing the
+    /// search to another thread and back.
     fn cost(&self, config: &Config) -> Cost {
         let least = if self.boilerplate.is_empty() { Cost::Postings } else { Cost::Texts };
         self.query.cost(config).max(least)

@@ -1,4 +1,4 @@
-//! Signatures, keys, cards and calendars in mails, which nobody wrote as text.
+//! Signatures, keys, cards and calendars in mails. They are no text of the mail.
 
 use mail_parser::{MessagePart, MimeHeaders};
 
@@ -63,7 +63,7 @@ pub fn without_armor(text: String) -> String {
         } else if let Some((_, wanted)) = ARMOR.iter().find(|(begin, _)| *begin == trimmed) {
             end = Some(*wanted);
         } else {
-            // A signed line that begins with a hyphen has another one before it.
+            // Signing puts a hyphen and a space before lines that begin with a hyphen.
             let line = line.strip_prefix("- ").filter(|_| is_signed).unwrap_or(line);
             kept.push_str(line);
         }

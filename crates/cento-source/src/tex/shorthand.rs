@@ -169,7 +169,7 @@ impl Shorthands {
         if is_off { Shorthands::default() } else { found }
     }
 
-    /// Returns the shorthands of a part of a document: those of German, with the vowels of Dutch.
+    /// Returns the German shorthands, with the Dutch vowels, if a part of a document uses them.
     /// In words such as `f"ur`, the mark cannot be a quotation mark. If any mark ends a quotation,
     /// all are quotation marks.
     pub fn of_part(source: &str) -> Shorthands {

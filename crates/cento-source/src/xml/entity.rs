@@ -34,7 +34,7 @@ pub enum EntityValue {
 }
 
 impl Entities {
-    /// Reads the declarations of a document type. Of several declarations of a name, the first
+    /// Reads the declarations of a document type. The first declaration of a name
     /// counts. Parameter entities (`%name;`) are parts of declarations, and pictures are no text.
     pub fn declare(&mut self, doctype: &str) {
         let mut rest = doctype;
@@ -78,8 +78,8 @@ impl Entities {
         self.by_name.get(name)
     }
 
-    /// Returns the text of a reference with the texts of the references in it. An entity of a file
-    /// has none. `None` if the name is not declared.
+    /// Returns the text of a reference with the texts of the references in it. The text of another
+    /// file is empty. `None` if the name is not declared.
     ///
     /// # Errors
     /// When the file has too much of it, as a clause.
