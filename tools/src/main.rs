@@ -20,6 +20,7 @@ mod mutate;
 mod opening;
 mod scale;
 mod service;
+mod soak;
 mod stores;
 mod unicode;
 mod watches;
@@ -49,6 +50,7 @@ enum Tool {
     Baselines(baseline::Baselines),
     Faults(faults::Faults),
     Service(service::Service),
+    Soak(soak::Soak),
     Stores(stores::Stores),
     Kills(kills::Kills),
     Memory(memory::Memory),
@@ -79,6 +81,7 @@ fn main() -> Result {
         Tool::Merging(tool) => tool.run(),
         Tool::Hostile(tool) => tool.run(),
         Tool::Service(tool) => tool.run(),
+        Tool::Soak(tool) => tool.run(),
         Tool::Stores(tool) => tool.run(),
         Tool::Unicode(tool) => tool.run(),
         Tool::Watches(tool) => tool.run(),

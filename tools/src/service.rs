@@ -7,7 +7,7 @@
 use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
@@ -95,9 +95,20 @@ pub struct Running {
 impl Running {
     /// Serves the index in the directory `index`, and waits until the service has a URL.
     pub fn start(cento: &Path, index: &Path, args: &[&str]) -> Result<Running> {
+        Running::start_with(cento, index, args, &[])
+    }
+
+    /// As [`Running::start`], with these environment variables.
+    pub fn start_with(
+        cento: &Path,
+        index: &Path,
+        args: &[&str],
+        environment: &[(&str, PathBuf)],
+    ) -> Result<Running> {
         let _ = fs::remove_file(index.join(".service.json"));
         let mut command = Command::new(cento);
         command.arg("serve").arg(index).args(["--listen", "127.0.0.1:0"]).args(args);
+        command.envs(environment.iter().map(|(name, value)| (name, value)));
         let mut child = command.stdin(Stdio::null()).spawn()?;
         loop {
             if let Some(found) = ServiceFile::of(index) {
@@ -112,6 +123,19 @@ impl Running {
 
     pub fn id(&self) -> u32 {
         self.child.id()
+    }
+
+    /// Returns the exit status of a service that ended by itself.
+    pub fn ended(&mut self) -> Result<Option<ExitStatus>> {
+        Ok(self.child.try_wait()?)
+    }
+
+    /// Asks the service to end, and waits until it has.
+    pub fn terminate(&mut self) -> Result<ExitStatus> {
+        let id = i32::try_from(self.id())?;
+        let id = rustix::process::Pid::from_raw(id).ok_or("a process without a number")?;
+        rustix::process::kill_process(id, rustix::process::Signal::TERM)?;
+        Ok(self.child.wait()?)
     }
 
     pub fn kill(&mut self) -> Result {

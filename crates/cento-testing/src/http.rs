@@ -1,6 +1,6 @@
 //! Requests written by hand, and the answers.
 
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
@@ -46,8 +46,16 @@ impl Reply {
 
 /// Sends these bytes to `address` on a connection of their own, and reads the answer.
 pub fn exchange(address: &str, request: &[u8]) -> Reply {
-    let mut stream = TcpStream::connect(address).unwrap();
-    stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+    try_exchange(address, request).unwrap()
+}
+
+/// As [`exchange`], for a service that may be gone.
+///
+/// # Errors
+/// If there is no connection.
+pub fn try_exchange(address: &str, request: &[u8]) -> io::Result<Reply> {
+    let mut stream = TcpStream::connect(address)?;
+    stream.set_read_timeout(Some(Duration::from_secs(60)))?;
     // It may answer and close before it has read everything.
     let _ = stream.write_all(request);
     let mut bytes = Vec::new();
@@ -55,7 +63,7 @@ pub fn exchange(address: &str, request: &[u8]) -> Reply {
     let text = String::from_utf8_lossy(&bytes).into_owned();
     let (head, body) = text.split_once("\r\n\r\n").unwrap_or((&text, ""));
     let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or(0);
-    Reply { status, head: head.to_ascii_lowercase(), body: body.to_owned() }
+    Ok(Reply { status, head: head.to_ascii_lowercase(), body: body.to_owned() })
 }
 
 /// A request to the service at `address`, with these headers, lines that end with `\r\n`; it asks
