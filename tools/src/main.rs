@@ -8,7 +8,6 @@ mod baseline;
 mod bench;
 mod bounds;
 mod commits;
-mod counts;
 mod faults;
 mod hostile;
 mod kills;
@@ -39,7 +38,6 @@ struct Tools {
 enum Tool {
     Bench(bench::Bench),
     Bounds(bounds::Bounds),
-    Counts(counts::Counts),
     Plant(corpus::Plant),
     Repeat(corpus::Repeat),
     Lifecycle(lifecycle::Lifecycle),
@@ -65,7 +63,6 @@ fn main() -> Result {
     match Tools::parse().tool {
         Tool::Bench(tool) => tool.run(),
         Tool::Bounds(tool) => tool.run(),
-        Tool::Counts(tool) => tool.run(),
         Tool::Plant(tool) => tool.run(),
         Tool::Repeat(tool) => tool.run(),
         Tool::Lifecycle(tool) => tool.run(),

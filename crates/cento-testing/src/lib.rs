@@ -6,6 +6,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 pub mod archive;
+pub mod cargo_sources;
 mod dir;
 #[cfg(unix)]
 pub mod exchanged;

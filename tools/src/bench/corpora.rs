@@ -1,12 +1,12 @@
 //! Makes corpora that any machine can reproduce: texts made up from a seed, and the sources that
 //! Cargo has downloaded.
 
-use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use cento::text::kind::no_text_in;
+use cento_testing::cargo_sources::{locked_packages, registry, text_files};
 use fastrand::Rng;
 
 use super::record::Corpus;
@@ -15,9 +15,6 @@ use crate::cento::{Document, documents};
 use crate::corpus::{Vocabulary, made_up};
 
 const SEED: u64 = 1;
-
-/// The extensions of the files that are taken from the sources of packages.
-const ENDINGS: [&str; 3] = ["md", "rs", "txt"];
 
 /// Writes about `bytes` bytes of synthetic documents and returns the numbers of documents and
 /// bytes.
@@ -36,10 +33,10 @@ pub fn make_made_up(path: &Path, bytes: usize) -> Result<Corpus> {
 
 /// Makes a corpus of at most `bytes_max` bytes from the sources of the packages in `Cargo.lock`.
 pub fn make_sources(path: &Path, bytes_max: usize) -> Result<Corpus> {
-    let sources = registry_sources()?;
+    let sources = registry()?;
     let mut files = Vec::new();
     for package in locked_packages()? {
-        collect(&package, &mut files)?;
+        files.extend(text_files(&package)?);
     }
     let (mut taken, mut texts) = (0, Vec::new());
     for file in files {
@@ -61,50 +58,6 @@ pub fn make_sources(path: &Path, bytes_max: usize) -> Result<Corpus> {
     let contents =
         "files (.md, .rs, .txt) of the packages in `Cargo.lock`, as Cargo downloaded them";
     Ok(describe("sources", contents, documents, bytes))
-}
-
-/// Returns the directory where Cargo unpacks downloaded packages.
-fn registry_sources() -> Result<PathBuf> {
-    let home = std::env::var_os("CARGO_HOME")
-        .map(PathBuf::from)
-        .or_else(|| std::env::var_os("HOME").map(|home| Path::new(&home).join(".cargo")));
-    Ok(home.ok_or("neither CARGO_HOME nor HOME is set")?.join("registry/src"))
-}
-
-/// Returns the directories of the packages in `Cargo.lock`, ordered by registry and name.
-fn locked_packages() -> Result<Vec<PathBuf>> {
-    let lock = fs::read_to_string("Cargo.lock")
-        .map_err(|e| format!("Cargo.lock: {e}; run this in the directory of the repository"))?;
-    let locked = packages(&lock);
-    let mut directories = Vec::new();
-    for registry in sorted(&registry_sources()?)? {
-        let is_locked = |package: &PathBuf| {
-            let name = package.file_name().and_then(|name| name.to_str());
-            name.is_some_and(|name| locked.contains(name))
-        };
-        directories.extend(sorted(&registry)?.into_iter().filter(is_locked));
-    }
-    Ok(directories)
-}
-
-/// Returns the texts of a file or directory of a package in `Cargo.lock`, ordered by path.
-pub fn package_texts(package: &str, path: &str) -> Result<Vec<String>> {
-    let is_it = |directory: &PathBuf| {
-        let name = directory.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        name.rsplit_once('-').is_some_and(|(name, _)| name == package)
-    };
-    let directory = locked_packages()?.into_iter().find(is_it);
-    let path = directory.ok_or_else(|| format!("no {package} in Cargo.lock"))?.join(path);
-    let mut files = Vec::new();
-    if path.is_dir() {
-        collect(&path, &mut files)?
-    } else {
-        files.push(path)
-    };
-    let read = |file: PathBuf| {
-        fs::read_to_string(&file).map_err(|e| format!("{}: {e}", file.display()).into())
-    };
-    files.into_iter().map(read).collect()
 }
 
 /// Makes a corpus of the texts in `part`, which is the beginning of the user's file `of`.
@@ -144,42 +97,6 @@ fn write(out: impl Write, documents: impl Iterator<Item = Document>) -> Result<(
     Ok((count, bytes))
 }
 
-/// Returns `name-version` of each package that comes from a registry.
-fn packages(lock: &str) -> BTreeSet<String> {
-    let mut packages = BTreeSet::new();
-    for package in lock.split("[[package]]") {
-        let value = |name: &str| {
-            let line = package.lines().find_map(|line| line.strip_prefix(name))?;
-            line.trim().strip_prefix("= \"")?.strip_suffix('"')
-        };
-        if let (Some(name), Some(version), Some(_)) =
-            (value("name"), value("version"), value("source"))
-        {
-            packages.insert(format!("{name}-{version}"));
-        }
-    }
-    packages
-}
-
-fn sorted(directory: &Path) -> Result<Vec<PathBuf>> {
-    let entries = fs::read_dir(directory).map_err(|e| format!("{}: {e}", directory.display()))?;
-    let mut paths = entries.map(|entry| Ok(entry?.path())).collect::<std::io::Result<Vec<_>>>()?;
-    paths.sort_unstable();
-    Ok(paths)
-}
-
-fn collect(directory: &Path, files: &mut Vec<PathBuf>) -> Result {
-    for path in sorted(directory)? {
-        let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
-        if path.is_dir() && !path.is_symlink() {
-            collect(&path, files)?;
-        } else if ENDINGS.contains(&ending) {
-            files.push(path);
-        }
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -193,13 +110,5 @@ mod tests {
         };
         let (small, large) = (make(20_000), make(60_000));
         assert!(large.len() > 2 * small.len() && large.starts_with(&small));
-    }
-
-    #[test]
-    fn packages_of_the_workspace_itself_are_left_out() {
-        let lock = "version = 4\n\n[[package]]\nname = \"own\"\nversion = \"0.1.0\"\n\n\
-                    [[package]]\n\
-                    name = \"fst\"\nversion = \"0.4.7\"\nsource = \"registry+https://x\"\n";
-        assert_eq!(packages(lock).into_iter().collect::<Vec<_>>(), ["fst-0.4.7"]);
     }
 }

@@ -57,7 +57,7 @@ impl FakeClock {
             .create(true)
             .truncate(false)
             .open(&self.offset)?;
-        Ok(file.write_all_at(&seconds.to_ne_bytes(), 0)?)
+        Ok(file.write_all_at(format!("{seconds:020}").as_bytes(), 0)?)
     }
 
     pub fn remove(&self) {

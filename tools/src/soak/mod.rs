@@ -1,10 +1,10 @@
 //! Runs a service for hours under everything that goes wrong: kills, restarts, a full disk, a clock
 //! that jumps, an index that is exchanged for a copy from a store.
 //!
-//! Writers change documents and remember what was acknowledged, and readers ask all routes. Whenever
-//! the service has ended, its index must hold what the writers remember, and no byte of what they
-//! withdrew. The last third of the time has no restart, so that memory, files and connections that
-//! are never given back show in the curve.
+//! Writers change documents and remember what was acknowledged, and readers ask all routes.
+//! Whenever the service has ended, its index must hold what the writers remember, and no byte of
+//! what they withdrew. The last third of the time has no restart, so that memory, files and
+//! connections that are never given back show in the curve.
 
 mod clock;
 mod curve;
@@ -165,7 +165,8 @@ impl Soak {
             return Err("no change was acknowledged".into());
         }
         println!(
-            "{acknowledged} acknowledged changes, all kept; check is clean; nothing withdrawn is left in any file"
+            "{acknowledged} acknowledged changes, all kept; check is clean; nothing withdrawn is \
+             left in any file"
         );
         curve.judge()
     }

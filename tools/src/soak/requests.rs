@@ -2,11 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use cento_testing::http::{JSON, LINES, Reply, request, try_exchange};
 use serde_json::Value;
 
 use crate::Result;
+
+const WAIT_FOR_END: Duration = Duration::from_millis(500);
 
 /// How often each route gave each status; 0 is no answer.
 #[derive(Debug, Default)]
@@ -78,6 +81,10 @@ impl Connection<'_> {
             _ => route.to_owned(),
         };
         self.statuses.count(format!("{method} {route}"), reply.status);
+        if reply.status == 0 {
+            // The service is about to end, or has ended.
+            std::thread::sleep(WAIT_FOR_END);
+        }
         match reply.status {
             0 | 200 | 202 | 404 | 408 | 409 | 413 | 429 | 503 | 507 => Ok(reply),
             status => Err(format!("{method} {path}: {status} {}", reply.body).into()),

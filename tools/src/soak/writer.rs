@@ -56,7 +56,7 @@ impl Writer {
         self.acknowledged
     }
 
-    /// The service has ended: nothing waits for a commit, and documents that are gone need no memory.
+    /// The service has ended: nothing waits for a commit, and absent documents need no memory.
     pub fn settled(&mut self) {
         self.accepted.clear();
         self.documents.retain(|_, possible| possible.certain() != Some(None));

@@ -5,6 +5,9 @@
 //! `tools/counts.txt`. callgrind counts inside [`counted`] alone. The preparation of an operation
 //! is excluded, and so are other threads, because waiting takes a different number of instructions
 //! each time. The first round is excluded because it also fills caches.
+//!
+//! A package of its own, because it needs the library alone: the other tools link the service and
+//! the readers, which the gate would have to optimize for nothing.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -22,14 +25,14 @@ use cento::segment::{
 };
 use cento::tantivy::directory::{OwnedBytes, RamDirectory};
 use cento::{Config, Document, Index, Query, Searcher, Tokens, WriterOptions, compare};
-use clap::Args;
+use cento_testing::cargo_sources::texts_of;
+use clap::Parser;
 
-use crate::Result;
-use crate::bench::corpora::package_texts;
+type Result<T = ()> = std::result::Result<T, Box<dyn std::error::Error>>;
 
 /// Count the instructions of fixed operations, and compare them with those that are recorded.
-#[derive(Debug, Args)]
-pub struct Counts {
+#[derive(Debug, Parser)]
+struct Counts {
     /// The file of recorded counts.
     #[arg(long, default_value = "tools/counts.txt")]
     record: PathBuf,
@@ -114,7 +117,7 @@ const OPERATIONS: [Operation; 18] = [
     Operation {
         name: "search source code with passages",
         rounds: 20,
-        prepare: || search_real(package_texts("tantivy", "src")?),
+        prepare: || search_real(texts_of("tantivy", "src")?),
     },
     Operation {
         name: "search long prose with passages",
@@ -128,8 +131,12 @@ const OPERATIONS: [Operation; 18] = [
     },
 ];
 
+fn main() -> Result {
+    Counts::parse().run()
+}
+
 impl Counts {
-    pub fn run(self) -> Result {
+    fn run(self) -> Result {
         let is_wanted =
             |operation: &&Operation| self.only.as_ref().is_none_or(|only| only == operation.name);
         let operations: Vec<&Operation> = OPERATIONS.iter().filter(is_wanted).collect();
@@ -202,9 +209,9 @@ impl Operation {
     fn instructions(&self) -> Result<u64> {
         let mut command = Command::new("valgrind");
         command.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]);
-        command.args(["--collect-atstart=no", "--toggle-collect=cento_tools::counts::counted"]);
+        command.args(["--collect-atstart=no", "--toggle-collect=cento_counts::counted"]);
         command.arg(std::env::current_exe()?);
-        command.args(["counts", "--run", "--only", self.name]);
+        command.args(["--run", "--only", self.name]);
         let output = command.output().map_err(|e| format!("cannot run valgrind: {e}"))?;
         let said = String::from_utf8_lossy(&output.stderr);
         let collected = said.lines().find_map(|line| line.split_once("Collected : "));
@@ -367,7 +374,7 @@ const LINES: (usize, usize) = (1000, 500);
 fn long_texts(files: &[(&str, &str)]) -> Result<Vec<String>> {
     let mut texts = Vec::new();
     for (package, path) in files {
-        for text in package_texts(package, path)? {
+        for text in texts_of(package, path)? {
             let lines: Vec<&str> = text.lines().collect();
             let starts = (0..lines.len()).step_by(LINES.1);
             texts.extend(starts.map(|at| lines[at..lines.len().min(at + LINES.0)].join("\n")));
