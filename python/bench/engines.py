@@ -1,13 +1,16 @@
-"""Compares Spark and Ray with one machine: results and time, also if a worker is killed.
+"""Compares Spark and Ray with one machine: results, time and memory, also if a worker is killed.
 
-    python engines.py CORPUS.jsonl WORK ENGINE [--workers N] [--documents N] [--no-pairs] [--kill]
+    python engines.py CORPUS WORK ENGINE [--workers N] [--documents N] [--partitions N]
+                      [--no-pairs] [--no-build] [--kill]
 
-ENGINE is `one`, `spark` (`local-cluster[N,1,2048]`) or `ray` (N processors). Builds an index of
-the first documents of the corpus (`id`, `text`), finds its pairs of resemblance 0.8 and more, and
-deduplicates; prints the seconds of each by the clock and of the processors, those of a job that
-only reads the data, and digests of the pairs and of the ids that stay. `--no-pairs` leaves the
-pairs out. With `--kill` a worker of the engine is killed with SIGKILL while each of the three
-runs. Parquet files of the corpus stay in WORK for other runs. Linux.
+CORPUS is a file of JSON lines (`id`, `text`), or a number of documents to make up. ENGINE is
+`one`, `spark` (`local-cluster[N,1,2048]`) or `ray` (N processors). Builds an index of the first
+documents, finds the pairs of resemblance 0.8 and more, and deduplicates, on engines without an
+index. Prints the seconds of each by the clock and of the processors, those of a job that only
+reads the data, the most memory of a process of each kind, and digests of the pairs and of the ids
+that stay. `--no-pairs` and `--no-build` leave these out. With `--kill` a worker of the engine is
+killed with SIGKILL while each of the three runs. Parquet files of the corpus stay in WORK for
+other runs. Linux.
 """
 
 from __future__ import annotations
@@ -17,6 +20,7 @@ import ctypes
 import hashlib
 import json
 import os
+import random
 import shutil
 import signal
 import sys
@@ -36,6 +40,7 @@ import pyarrow.parquet as pq
 
 LEAST = 0.8
 FILE_ROWS = 20_000
+MADE_ROWS = 2_000
 COLUMNS: dict[str, Any] = {"id": "id", "text": "text"}
 
 
@@ -66,6 +71,31 @@ def parquet_of(corpus: Path, work: Path, documents: int | None) -> Path:
             if len(rows) == FILE_ROWS:
                 flush(number)
     flush(number + 1)
+    made.rename(directory)
+    return directory
+
+
+def made_up(documents: int, work: Path) -> Path:
+    """Parquet files of documents of 200 words, of which a fifth copy one before, with edits."""
+    directory = work / f"made-{documents}.parquet"
+    if directory.exists():
+        return directory
+    made = Path(f"{directory}.tmp")
+    shutil.rmtree(made, ignore_errors=True)
+    made.mkdir(parents=True)
+    words = [f"word{at}" for at in range(50_000)]
+    for first in range(0, documents, MADE_ROWS):
+        draw = random.Random(first)
+        rows: list[dict[str, Any]] = []
+        for number in range(first, min(first + MADE_ROWS, documents)):
+            own = draw.choices(words, k=200)
+            if rows and draw.random() < 0.2:
+                own = draw.choice(rows)["text"].split()
+                for _ in range(draw.randrange(4)):
+                    own[draw.randrange(200)] = draw.choice(words)
+            rows.append({"id": f"d{number:09}", "text": " ".join(own), "n": number})
+        table = pa.Table.from_pylist(rows)
+        pq.write_table(table, made / f"{first:09}.parquet", compression="none")
     made.rename(directory)
     return directory
 
@@ -127,6 +157,7 @@ class Usage:
 
     def __init__(self) -> None:
         self._ticks: dict[tuple[int, str], int] = {}
+        self.most: dict[str, int] = {}
         self._lock = threading.Lock()
         threading.Thread(target=self._watch, daemon=True).start()
 
@@ -140,9 +171,33 @@ class Usage:
             for pid, fields in descendants(os.getpid()):
                 # By the time of its start too: numbers are used again.
                 self._ticks[(pid, fields[19])] = int(fields[11]) + int(fields[12])
+                self._weigh(kind_of(command_of(pid)), pid)
+            self._weigh("driver", os.getpid())
             below = sum(self._ticks.values()) / os.sysconf("SC_CLK_TCK")
         own = os.times()
         return own.user + own.system + below
+
+    def _weigh(self, kind: str, pid: int) -> None:
+        """Takes note of the most memory that a process has had."""
+        try:
+            lines = Path(f"/proc/{pid}/status").read_text("utf-8", errors="replace").splitlines()
+        except OSError:
+            return
+        peak = [int(line.split()[1]) // 1024 for line in lines if line.startswith("VmHWM")]
+        self.most[kind] = max(self.most.get(kind, 0), *peak, 0)
+
+
+def kind_of(command: str) -> str:
+    """What a process does for an engine."""
+    for mark, kind in {
+        "CoarseGrainedExecutorBackend": "executor",
+        "SparkSubmit": "driver of Spark",
+        "pyspark": "Python worker",
+        "ray::": "worker of Ray",
+    }.items():
+        if mark in command:
+            return kind
+    return "others"
 
 
 class Killer:
@@ -179,11 +234,17 @@ class Killer:
 class Run:
     """Times of phases; workers may be killed in each."""
 
-    def __init__(self, killer: Killer | None, finds_pairs: bool) -> None:
+    def __init__(self, killer: Killer | None, asked: argparse.Namespace) -> None:
         self._killer = killer
         self._usage = Usage()
-        self.finds_pairs = finds_pairs
+        self.finds_pairs = not asked.no_pairs
+        self.builds = not asked.no_build
+        self.partitions: int = asked.partitions
         self.seconds: dict[str, tuple[float, float]] = {}
+
+    def memory(self) -> str:
+        """The most memory of a process of each kind."""
+        return ", ".join(f"{kind} {most} MB" for kind, most in sorted(self._usage.most.items()))
 
     def phase(self, name: str, work: Callable[[], Any], after: float = 0.0) -> Any:
         started, used = time.perf_counter(), self._usage.seconds()
@@ -198,22 +259,24 @@ class Run:
 def by_one(source: Path, work: Path, run: Run) -> tuple[str, str]:
     index = cento.Index(work / "one.idx", create=True)
 
-    def build() -> None:
-        reader = pads.dataset(source).scanner(batch_readahead=2).to_reader()
-        with index.writer() as w:
-            w.add_arrow(reader, meta=["n"], **COLUMNS)
+    reader = pads.dataset(source).scanner(batch_readahead=2).to_reader
 
-    run.phase("build", build)
+    def build() -> None:
+        with index.writer() as w:
+            w.add_arrow(reader(), meta=["n"], **COLUMNS)
+
     pairs = None
+    if run.builds or run.finds_pairs:
+        run.phase("build", build)
     if run.finds_pairs:
         pairs = run.phase(
             "pairs", lambda: pa.table(index.pairs(min_resemblance=LEAST, to_arrow=True))
         )
 
     def dedup() -> list[str]:
-        gone = cento.parts.duplicates(index, prefer="n", min_resemblance=LEAST)
-        dropped = {each["id"] for each in gone}
-        return [id for id in index.ids() if id not in dropped]
+        # The documents are in the order of `n`, by which engines prefer.
+        kept = cento.dedup_arrow(reader(), min_resemblance=LEAST, **COLUMNS)
+        return [id for table in kept for id in pa.table(table)["id"].to_pylist()]
 
     kept = run.phase("dedup", dedup)
     return digest_of_pairs(pairs), digest(kept)
@@ -228,7 +291,7 @@ def by_spark(source: Path, work: Path, run: Run, workers: int) -> tuple[str, str
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.executor.memory": "1g",
-        "spark.sql.shuffle.partitions": "16",
+        "spark.sql.shuffle.partitions": str(run.partitions),
         "spark.local.dir": str(work / "spark"),
         "spark.task.maxFailures": "8",
         "spark.sql.parquet.compression.codec": "uncompressed",
@@ -250,28 +313,25 @@ def by_spark(source: Path, work: Path, run: Run, workers: int) -> tuple[str, str
 
         run.phase("read only", lambda: df.mapInArrow(count, "size long").collect())
         index = work / "spark.idx"
-        run.phase("build", lambda: cento.spark.build(df, index, meta=["n"], parts=16, **COLUMNS), 6)
+        if run.builds:
+            run.phase(
+                "build", lambda: cento.spark.build(df, index, meta=["n"], parts=16, **COLUMNS), 6
+            )
         out = work / "pairs.parquet"
         if run.finds_pairs:
-            pairs = cento.spark.pairs(session, index, min_resemblance=LEAST)
-            run.phase("pairs", lambda: pairs.write.parquet(str(out)), 6)
-        kept = run.phase(
-            "build and dedup",
-            lambda: (
-                cento.spark.dedup(
-                    df,
-                    work / "dedup.idx",
-                    min_resemblance=LEAST,
-                    prefer="n",
-                    parts=16,
-                    **COLUMNS,
-                )
-                .select("id")
-                .write.parquet(str(work / "kept.parquet"))
-            ),
-            6,
-        )
-        del kept
+            run.phase(
+                "pairs",
+                lambda: cento.spark.pairs(df, min_resemblance=LEAST, **COLUMNS).write.parquet(
+                    str(out)
+                ),
+                6,
+            )
+
+        def dedup() -> None:
+            kept = cento.spark.dedup(df, min_resemblance=LEAST, prefer="n", **COLUMNS)
+            kept.select("id").write.parquet(str(work / "kept.parquet"))
+
+        run.phase("dedup", dedup, 6)
     finally:
         session.stop()
     found = pq.read_table(out) if run.finds_pairs else None
@@ -295,19 +355,26 @@ def by_ray(source: Path, work: Path, run: Run, workers: int) -> tuple[str, str]:
 
         run.phase("read only", lambda: ds.map_batches(count, batch_format="pyarrow").sum("size"))
         index = work / "ray.idx"
-        run.phase("build", lambda: cento.ray.build(ds, index, meta=["n"], parts=16, **COLUMNS), 2)
+        columns: dict[str, Any] = {**COLUMNS, "partitions": run.partitions}
+        if run.builds:
+            run.phase(
+                "build", lambda: cento.ray.build(ds, index, meta=["n"], parts=16, **COLUMNS), 2
+            )
         out = work / "pairs.parquet"
         if run.finds_pairs:
-            pairs = cento.ray.pairs(index, min_resemblance=LEAST)
-            run.phase("pairs", lambda: pairs.write_parquet(str(out)), 2)
+            run.phase(
+                "pairs",
+                lambda: cento.ray.pairs(ds, min_resemblance=LEAST, **columns).write_parquet(
+                    str(out)
+                ),
+                2,
+            )
 
         def dedup() -> None:
-            kept = cento.ray.dedup(
-                ds, work / "dedup.idx", min_resemblance=LEAST, prefer="n", parts=16, **COLUMNS
-            )
+            kept = cento.ray.dedup(ds, min_resemblance=LEAST, prefer="n", **columns)
             kept.select_columns(["id"]).write_parquet(str(work / "kept.parquet"))
 
-        run.phase("build and dedup", dedup, 2)
+        run.phase("dedup", dedup, 2)
     finally:
         ray.shutdown()
     found = pq.read_table(out) if run.finds_pairs else None
@@ -317,15 +384,21 @@ def by_ray(source: Path, work: Path, run: Run, workers: int) -> tuple[str, str]:
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("corpus", type=Path)
+    parser.add_argument("corpus")
     parser.add_argument("work", type=Path)
     parser.add_argument("engine", choices=["one", "spark", "ray"])
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--documents", type=int)
+    parser.add_argument("--partitions", type=int, default=16)
     parser.add_argument("--no-pairs", action="store_true")
+    parser.add_argument("--no-build", action="store_true")
     parser.add_argument("--kill", action="store_true")
     asked = parser.parse_args()
-    source = parquet_of(asked.corpus, asked.work.absolute(), asked.documents)
+    work = asked.work.absolute()
+    if asked.corpus.isdecimal():
+        source = made_up(int(asked.corpus), work)
+    else:
+        source = parquet_of(Path(asked.corpus), work, asked.documents)
     work = asked.work.absolute() / f"{asked.engine}-{os.getpid()}"
     work.mkdir(parents=True)
     workers = {
@@ -335,7 +408,7 @@ def main() -> None:
         "one": lambda line: False,
     }
     killer = Killer(workers[asked.engine]) if asked.kill else None
-    run = Run(killer, not asked.no_pairs)
+    run = Run(killer, asked)
     adopt_orphans()
     try:
         if asked.engine == "one":
@@ -350,6 +423,7 @@ def main() -> None:
         f"{name} {wall:.1f} s ({cpu:.1f})" for name, (wall, cpu) in run.seconds.items()
     )
     print(f"{asked.engine}, {asked.workers} workers, seconds (of processors): {times}")
+    print(f"the most memory of a process: {run.memory()}")
     print(f"pairs {found[0]}, kept {found[1]}, {killer.killed if killer else 0} workers killed")
 
 

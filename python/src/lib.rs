@@ -34,6 +34,7 @@ mod run;
 mod search;
 mod settings;
 mod shards;
+mod shared_out;
 mod stream;
 mod strings;
 mod table;
@@ -55,6 +56,8 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<dedup::Dedup>()?;
     module.add_class::<listing::Documents>()?;
     module.add_class::<listing::Ids>()?;
+    module.add_class::<shared_out::TextJudge>()?;
+    module.add_class::<shared_out::TextSigner>()?;
     module.add_class::<stream::Stream>()?;
     module.add_class::<table::Table>()?;
     module.add_function(wrap_pyfunction!(answer::answer_of, module)?)?;

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -33,6 +34,20 @@ def pairs_of(index: cento.Index) -> set[frozenset[str]]:
     return {frozenset((a, b)) for a, b, _ in index.pairs(min_resemblance=0.5)}
 
 
+def pairs_of_sorted(texts: list[tuple[str, str]], tmp_path: Path) -> Any:
+    """The pairs that one machine finds if it adds the documents in the order of their ids."""
+    pa: Any = pytest.importorskip("pyarrow")
+    index = cento.Index(tmp_path / "sorted.idx", create=True)
+    with index.writer() as w:
+        w.add_many(sorted(texts))
+    return pa.table(index.pairs(min_resemblance=0.5, to_arrow=True))
+
+
+def rows_of_pairs(table: Any) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = table.select(all_columns(cento.parts.PAIRS)).to_pylist()
+    return sorted(rows, key=lambda row: (row["a"], row["b"]))
+
+
 def all_columns(spark: str) -> list[str]:
     return [column.split()[0] for column in spark.split(", ")]
 
@@ -57,8 +72,6 @@ def test_parts_become_one_index_and_leave_nothing(
     assert not where.exists()
     all = cento.Index(path)
     assert pairs_of(all) == pairs_of(index)
-    dropped = cento.parts.duplicates(path, min_resemblance=0.5, prefer="n")
-    assert {id for id, _ in texts} - {each["id"] for each in dropped} == kept_by_one(texts)
 
     found = [cento.parts.pairs_of_part(path, (at, 3), min_resemblance=0.5) for at in range(3)]
     rows = [row for part in found for row in part.to_pylist()]
@@ -85,7 +98,8 @@ def test_parts_become_one_index_and_leave_nothing(
 def session() -> Iterator[Any]:
     sql = pytest.importorskip("pyspark.sql")
     os.environ["PYSPARK_PYTHON"] = sys.executable
-    builder = sql.SparkSession.builder.master("local[2]")
+    # A task may fail three times.
+    builder = sql.SparkSession.builder.master("local[2,4]")
     for name, value in {
         "spark.ui.enabled": "false",
         "spark.driver.host": "127.0.0.1",
@@ -117,16 +131,65 @@ def test_spark_gives_what_one_machine_gives(
         for hit in index.search(text, min_resemblance=0.3)
     }
     assert {(row.query, row.id, row.resemblance) for row in found} == expected
-    pairs = cento.spark.pairs(session, path, parts=3, min_resemblance=0.5).collect()
-    assert {frozenset((row.a, row.b)) for row in pairs} == pairs_of(index)
-    assert len(pairs) == len(pairs_of(index))
-    kept = cento.spark.dedup(df, tmp_path / "dedup.idx", min_resemblance=0.5, prefer="n", **columns)
+    shared_out = df.repartition(3)
+    pairs = cento.spark.pairs(shared_out, min_resemblance=0.5, **columns).toArrow()
+    assert rows_of_pairs(pairs) == rows_of_pairs(pairs_of_sorted(texts, tmp_path))
+    kept = cento.spark.dedup(shared_out, min_resemblance=0.5, prefer="n", **columns)
     assert {row.url for row in kept.collect()} == kept_by_one(texts)
+    assert kept.columns == df.columns
+    assert cento.spark.pairs(df.limit(1), min_resemblance=0.5, **columns).count() == 0
+    assert cento.spark.dedup(df.limit(1), **columns).count() == 1
     # The same ids again are not merged, and nothing is left of the attempt.
     with pytest.raises(cento.OpenError, match="nothing was merged"):
         cento.spark.build(df, path, **columns)
     assert not cento.parts.directory_of(path).exists()
     assert len(cento.Index(path)) == 40
+
+
+def test_spark_runs_failed_tasks_of_a_join_again(
+    session: Any, table: Any, tmp_path: Path, texts: list[tuple[str, str]]
+) -> None:
+    # The first attempt of every task that reads documents fails after it has read some.
+    def read(batches: Any) -> Iterator[Any]:
+        from pyspark import TaskContext
+
+        yield from batches
+        task = TaskContext.get()
+        if task is None or task.attemptNumber() == 0:
+            raise OSError("the first attempt")
+
+    df = session.createDataFrame(table.to_pandas()).repartition(3)
+    failing = df.mapInArrow(read, df.schema)
+    columns: dict[str, Any] = {"id": "url", "text": "content", "partitions": 5}
+    pairs = cento.spark.pairs(failing, min_resemblance=0.5, **columns).toArrow()
+    assert rows_of_pairs(pairs) == rows_of_pairs(pairs_of_sorted(texts, tmp_path))
+    kept = cento.spark.dedup(failing, min_resemblance=0.5, prefer="n", **columns)
+    assert {row.url for row in kept.collect()} == kept_by_one(texts)
+
+
+def test_ray_runs_a_join_again_whose_worker_was_killed(
+    table: Any, tmp_path: Path, texts: list[tuple[str, str]]
+) -> None:
+    ray = pytest.importorskip("ray")
+    pytest.importorskip("ray.data")
+    killed = tmp_path / "killed"
+
+    def read(block: Any) -> Any:
+        if not killed.exists():
+            killed.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return block
+
+    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
+    try:
+        ds = ray.data.from_arrow(table).repartition(3).map_batches(read, batch_format="pyarrow")
+        kept = cento.ray.dedup(
+            ds, id="url", text="content", partitions=5, min_resemblance=0.5, prefer="n"
+        )
+        assert {row["url"] for row in kept.take_all()} == kept_by_one(texts)
+        assert killed.exists()
+    finally:
+        ray.shutdown()
 
 
 def test_ray_gives_what_one_machine_gives(
@@ -150,13 +213,17 @@ def test_ray_gives_what_one_machine_gives(
             for hit in index.search(text, min_resemblance=0.3)
         }
         assert {(row["query"], row["id"], row["resemblance"]) for row in found} == expected
-        pairs = cento.ray.pairs(path, parts=3, min_resemblance=0.5).take_all()
-        assert {frozenset((row["a"], row["b"])) for row in pairs} == pairs_of(index)
-        assert len(pairs) == len(pairs_of(index))
-        kept = cento.ray.dedup(
-            ds, tmp_path / "dedup.idx", min_resemblance=0.5, prefer="n", **columns
-        )
+        columns["partitions"] = 3
+        shared_out = ds.repartition(3)
+        pairs = cento.ray.pairs(shared_out, min_resemblance=0.5, **columns)
+        batches = pairs.iter_batches(batch_size=None, batch_format="pyarrow")
+        whole = pytest.importorskip("pyarrow").concat_tables(list(batches))
+        assert rows_of_pairs(whole) == rows_of_pairs(pairs_of_sorted(texts, tmp_path))
+        kept = cento.ray.dedup(shared_out, min_resemblance=0.5, prefer="n", **columns)
         assert {row["url"] for row in kept.take_all()} == kept_by_one(texts)
+        assert kept.schema().names == ds.schema().names
+        assert cento.ray.pairs(ds.limit(1), min_resemblance=0.5, **columns).count() == 0
+        assert cento.ray.dedup(ds.limit(1), **columns).count() == 1
     finally:
         ray.shutdown()
 

@@ -47,6 +47,7 @@ mod known;
 pub mod lineage;
 pub mod most_similar;
 mod numbering;
+mod overlap_minimum;
 mod pair;
 mod pair_search;
 pub mod pairs;
@@ -76,6 +77,7 @@ pub use cento_api::{
 };
 pub use cutting::cut_out;
 pub use job::{Job, Judge, Resources};
+pub use overlap_minimum::OverlapMinimum;
 pub use seam::has_words;
 
 /// Compiles the programs of the book's page on the library as doctests.

@@ -11,7 +11,7 @@ import importlib
 import os
 import shutil
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -153,50 +153,6 @@ def _plain(table: Any) -> Any:
     table = table.combine_chunks()
     empty = pa.RecordBatch.from_pylist([], schema=table.schema)
     return table.to_batches()[0] if len(table) > 0 else empty
-
-
-def duplicates(index: _Path, *, prefer: str = "oldest", **thresholds: Any) -> list[dict[str, Any]]:
-    """Returns the documents of an index that duplicate another one.
-
-    Documents are taken in order of preference, and each that is still free gathers those that
-    resemble it: so of a cluster one stays, and every other resembles it.
-
-    Args:
-        index: The directory of the index.
-        prefer: Which document stays: see :meth:`cento.Index.clusters`.
-        thresholds: Other arguments of :meth:`cento.Index.clusters`, such as ``min_resemblance``.
-
-    Returns:
-        ``id``, ``of`` (the document that stays) and ``resemblance`` to it.
-    """
-    clusters = Index(index).clusters(prefer=prefer, **thresholds)
-    return [
-        {"id": member.id, "of": cluster.representative, "resemblance": member.resemblance}
-        for cluster in clusters
-        for member in cluster.members
-        if member.id != cluster.representative
-    ]
-
-
-def dropped(
-    build: Callable[[list[str]], object], index: _Path, *, prefer: str, min_resemblance: float
-) -> list[str]:
-    """Builds an index, and finds the documents that deduplication drops.
-
-    Args:
-        build: Builds it, given the columns that are to be in the meta objects.
-        index: The directory of the index.
-        prefer: Which document of a cluster stays: see :meth:`cento.Index.clusters`.
-        min_resemblance: The least resemblance to the document that stays, 0 to 1.
-
-    Returns:
-        The ids.
-    """
-    column = prefer.removeprefix("-")
-    build([] if column in ("oldest", "longest") else [column])
-    return [
-        each["id"] for each in duplicates(index, prefer=prefer, min_resemblance=min_resemblance)
-    ]
 
 
 def remove_parts(index: _Path) -> None:

@@ -1,15 +1,16 @@
 """Ray Data builds, searches, pairs and deduplicates, and Ray Serve searches shards.
 
-Needs ray[data] and pyarrow, or ray[serve] for :func:`serve_shards`, and paths that the driver and
-all workers see. Workers build, search and find pairs; merging and clusters are the driver's work,
-with all of its processors.
+Needs ray[data] and pyarrow, or ray[serve] for :func:`serve_shards`. To build and to search, the
+driver and all workers need paths that they all see, and the driver merges. Pairs and duplicates
+need no index and no path.
 """
 
 from __future__ import annotations
 
 import importlib
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any, Literal
 
 from . import parts as _parts
@@ -87,76 +88,151 @@ def search(ds: Any, index: _Path, *, text: str = "text", id: str = "id", **optio
     return ds.map_batches(find, batch_format="pyarrow", zero_copy_batch=True)
 
 
-def dedup(
-    ds: Any,
-    index: _Path,
-    *,
-    id: str = "id",
-    text: str = "text",
-    min_resemblance: float = 0.8,
-    prefer: str = "oldest",
-    parts: int | None = None,
-    **settings: Any,
+def pairs(
+    ds: Any, *, id: str = "id", text: str = "text", partitions: int = 64, **options: Any
 ) -> Any:
-    """Returns the rows of a data set without duplicates.
+    """Finds the pairs of the documents of a data set, without an index.
 
-    Builds an index, finds its clusters, and leaves out all but one document of each:
-    what :meth:`cento.Index.clusters` finds on one machine.
+    They are the pairs that :meth:`cento.Index.pairs` finds in an index of the documents, with the
+    smaller id first. No worker holds more than its partition, and the driver holds no documents.
+    The data set is read several times.
 
     Args:
         ds: The documents.
-        index: The directory of a new index.
         id: The column of the ids, which are unique.
         text: The column of the texts.
-        min_resemblance: The least resemblance to the document that stays, 0 to 1.
-        prefer: Which document of a cluster stays: ``longest``, ``oldest`` (the order of parts), or
-            a column, of which the least value is preferred, with ``-`` before it the greatest.
-        parts: As for :func:`build`.
-        settings: Other arguments of :class:`cento.Index`.
-    """
-
-    def build_with(meta: list[str]) -> object:
-        return build(ds, index, id=id, text=text, meta=meta, parts=parts, **settings)
-
-    found = _parts.dropped(build_with, index, prefer=prefer, min_resemblance=min_resemblance)
-    if not found:
-        return ds
-    # All tasks of a machine share a copy.
-    ray: Any = importlib.import_module("ray")
-    shared = ray.put(frozenset(found))
-
-    def keep(block: Any) -> Any:
-        pa: Any = importlib.import_module("pyarrow")
-        gone = ray.get(shared)
-        ids = block[id].cast(pa.string()).to_pylist()
-        return block.filter(pa.array([each not in gone for each in ids], pa.bool_()))
-
-    return ds.map_batches(keep, batch_format="pyarrow", zero_copy_batch=True)
-
-
-def pairs(index: _Path, *, parts: int | None = None, **options: Any) -> Any:
-    """Finds the pairs of an index with the workers, as a data set.
-
-    Args:
-        index: The directory of the index, to which nobody writes meanwhile.
-        parts: The number of parts of the work; four for each processor of the cluster if not given.
-        options: Arguments of :meth:`cento.Index.pairs`, but for ``rank`` and ``limit``.
+        partitions: The number of partitions of each exchange. The more, the less memory a task
+            takes.
+        options: ``preset``, ``scheme``, ``analyzer`` and ``frequencies`` as for
+            :class:`cento.Index`; ``min_overlap``, ``min_containment``, ``min_resemblance``,
+            ``min_similarity`` and ``max_df`` as for :meth:`cento.Index.pairs`.
 
     Returns:
         A data set with a row for each pair, of the columns :data:`cento.parts.PAIRS`.
     """
-    ray: Any = importlib.import_module("ray")
-    data: Any = importlib.import_module("ray.data")
-    path = os.fspath(index)
-    count = parts or 4 * max(1, int(ray.cluster_resources().get("CPU", 1)))
+    from . import _joins
 
-    def find(block: Any) -> Any:
-        pa: Any = importlib.import_module("pyarrow")
-        numbers = block["id"].to_pylist()
-        found = [
-            _parts.pairs_of_part(path, (at, count), **{"threads": 1, **options}) for at in numbers
-        ]
-        return pa.Table.from_batches(found)
+    given = _joins.allowed(options, _joins.SETTINGS + _joins.THRESHOLDS, "pairs")
+    source = _joins.Source(id, text, None, given, False)
+    return _joins.pairs(_Engine(partitions), ds.select_columns([id, text]), source)
 
-    numbers = data.range(count, override_num_blocks=count)
-    return numbers.map_batches(find, batch_format="pyarrow", zero_copy_batch=True)
+
+def dedup(
+    ds: Any,
+    *,
+    id: str = "id",
+    text: str = "text",
+    prefer: str | None = None,
+    partitions: int = 64,
+    **options: Any,
+) -> Any:
+    """Returns the rows of a data set without duplicates, without an index.
+
+    They are the documents that :func:`cento.dedup` keeps of the same documents in the order of
+    preference: a document is dropped if it duplicates one before it that is kept. No worker holds
+    more than its partition, and the driver holds no documents.
+
+    Args:
+        ds: The documents. The data set is read several times.
+        id: The column of the ids, which are unique.
+        text: The column of the texts.
+        prefer: Which of several duplicates stays: ``longest``, or the one with the least value in
+            this column of numbers, with ``-`` before it the greatest. Among equals, and if it is
+            not given, the smallest id.
+        partitions: As for :func:`pairs`.
+        options: ``preset``, ``scheme``, ``analyzer``, ``min_resemblance`` and ``exact`` as for
+            :func:`cento.dedup`.
+    """
+    from . import _joins
+
+    given = _joins.allowed(options, _joins.DUPLICATES, "dedup")
+    source = _joins.Source(id, text, prefer, given, True)
+    columns = [id, text, *([] if source.column is None else [source.column])]
+    gone = _joins.dropped(_Engine(partitions), ds.select_columns(columns), source)
+    return _without(ds, gone, id, partitions)
+
+
+def _without(ds: Any, gone: Any, id: str, partitions: int) -> Any:
+    """Returns the rows whose ids are not among these."""
+    pa: Any = importlib.import_module("pyarrow")
+
+    def named(table: Any) -> Any:
+        return table.append_column("_cento_id", table[id].cast(pa.string()))
+
+    def renamed(table: Any) -> Any:
+        return table.rename_columns(["_cento_id"])
+
+    left = ds.map_batches(named, batch_format="pyarrow", zero_copy_batch=True)
+    right = gone.map_batches(renamed, batch_format="pyarrow", zero_copy_batch=True)
+    kept = left.join(right, "left_anti", partitions, on=("_cento_id",))
+    return kept.drop_columns(["_cento_id"])
+
+
+class _Engine:
+    """What a join needs of Ray Data."""
+
+    def __init__(self, partitions: int) -> None:
+        self.partitions = partitions
+
+    def map(self, rows: Any, step: Any, columns: str) -> Any:
+        return rows.map_batches(
+            partial(_applied, step, columns, ()), batch_format="pyarrow", zero_copy_batch=True
+        )
+
+    def exchange(
+        self, rows: Any, by: Sequence[str], step: Any, columns: str, order: Sequence[str] = ()
+    ) -> Any:
+        if not by:
+            return self.map(rows.repartition(1), step, columns)
+        marked = rows.map_batches(
+            partial(_with_partition, list(by), self.partitions),
+            batch_format="pyarrow",
+            zero_copy_batch=True,
+        )
+        grouped = marked.groupby(_PARTITION, num_partitions=self.partitions)
+        work = partial(_applied, step, columns, (*by, *order))
+        return grouped.map_groups(work, batch_format="pyarrow")
+
+    def union(self, first: Any, second: Any) -> Any:
+        return first.union(second)
+
+    def hold(self, rows: Any) -> Any:
+        return rows.materialize()
+
+    def release(self, rows: Any) -> None:
+        # Ray removes blocks that nothing refers to.
+        pass
+
+    def count(self, rows: Any) -> int:
+        return int(rows.count())
+
+    def read(self, rows: Any) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = rows.take_all()
+        return found
+
+
+_PARTITION = "_cento_partition"
+
+
+def _with_partition(by: list[str], partitions: int, table: Any) -> Any:
+    """Adds the number of the partition, which depends on the values of these columns alone."""
+    pa: Any = importlib.import_module("pyarrow")
+    pandas: Any = importlib.import_module("pandas")
+    hashes = pandas.util.hash_pandas_object(table.select(by).to_pandas(), index=False)
+    numbers = (hashes.to_numpy() % partitions).astype("int32")
+    return table.append_column(_PARTITION, pa.array(numbers))
+
+
+def _applied(step: Any, columns: str, order: tuple[str, ...], table: Any) -> Iterator[Any]:
+    """Applies a step to a table, sorted if there is an order."""
+    from . import _join_rows
+
+    pa: Any = importlib.import_module("pyarrow")
+    if _PARTITION in table.column_names:
+        table = table.drop_columns([_PARTITION])
+    if order:
+        table = table.sort_by([(name, "ascending") for name in order])
+    for batch in step(iter(table.to_batches())):
+        yield pa.Table.from_batches([batch])
+    # So that columns are known even if there are no rows.
+    yield _join_rows.schema_of(columns).empty_table()

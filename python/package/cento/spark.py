@@ -1,8 +1,7 @@
 """Spark builds, searches, pairs and deduplicates: data frames in, data frames out.
 
-Needs pyspark 4 or later and pyarrow, and paths that the driver and all executors see. Executors
-build, search and find pairs; merging and clusters are the driver's work, with all of its
-processors.
+Needs pyspark 4 or later and pyarrow. To build and to search, the driver and all executors need
+paths that they all see, and the driver merges. Pairs and duplicates need no index and no path.
 """
 
 from __future__ import annotations
@@ -84,63 +83,101 @@ def search(df: Any, index: _Path, *, text: str = "text", id: str = "id", **optio
     return df.select(id, text).mapInArrow(find, _parts.HITS)
 
 
-def dedup(
-    df: Any,
-    index: _Path,
-    *,
-    id: str = "id",
-    text: str = "text",
-    min_resemblance: float = 0.8,
-    prefer: str = "oldest",
-    parts: int | None = None,
-    **settings: Any,
+def pairs(
+    df: Any, *, id: str = "id", text: str = "text", partitions: int | None = None, **options: Any
 ) -> Any:
-    """Returns the rows of a data frame without duplicates.
+    """Finds the pairs of the documents of a data frame, without an index.
 
-    Builds an index, finds its clusters, and leaves out all but one document of each:
-    what :meth:`cento.Index.clusters` finds on one machine.
+    They are the pairs that :meth:`cento.Index.pairs` finds in an index of the documents, with the
+    smaller id first. No executor holds more than its partition, and the driver holds no documents.
+    Rows are read several times.
 
     Args:
         df: The documents.
-        index: The directory of a new index.
         id: The column of the ids, which are unique.
         text: The column of the texts.
-        min_resemblance: The least resemblance to the document that stays, 0 to 1.
-        prefer: Which document of a cluster stays: ``longest``, ``oldest`` (the order of parts), or
-            a column, of which the least value is preferred, with ``-`` before it the greatest.
-        parts: As for :func:`build`.
-        settings: Other arguments of :class:`cento.Index`.
-    """
-
-    def build_with(meta: list[str]) -> object:
-        return build(df, index, id=id, text=text, meta=meta, parts=parts, **settings)
-
-    found = _parts.dropped(build_with, index, prefer=prefer, min_resemblance=min_resemblance)
-    if not found:
-        return df
-    pa: Any = importlib.import_module("pyarrow")
-    dropped = df.sparkSession.createDataFrame(pa.table({"dropped": found}))
-    return df.join(dropped, df[id].cast("string") == dropped["dropped"], "left_anti")
-
-
-def pairs(session: Any, index: _Path, *, parts: int | None = None, **options: Any) -> Any:
-    """Finds the pairs of an index with the executors, as a data frame.
-
-    Args:
-        session: The Spark session.
-        index: The directory of the index, to which nobody writes meanwhile.
-        parts: The number of tasks; four for each processor of the cluster if not given.
-        options: Arguments of :meth:`cento.Index.pairs`, but for ``rank`` and ``limit``.
+        partitions: The number of partitions of each exchange; that of the session if not given
+            (``spark.sql.shuffle.partitions``). The more, the less memory a task takes.
+        options: ``preset``, ``scheme``, ``analyzer`` and ``frequencies`` as for
+            :class:`cento.Index`; ``min_overlap``, ``min_containment``, ``min_resemblance``,
+            ``min_similarity`` and ``max_df`` as for :meth:`cento.Index.pairs`.
 
     Returns:
         A data frame with a row for each pair, of the columns :data:`cento.parts.PAIRS`.
     """
-    path = os.fspath(index)
-    count = parts or 4 * session.sparkContext.defaultParallelism
+    from . import _joins
 
-    def find(batches: Iterable[Any]) -> Iterator[Any]:
-        for batch in batches:
-            for at in batch["id"].to_pylist():
-                yield _parts.pairs_of_part(path, (at, count), **{"threads": 1, **options})
+    given = _joins.allowed(options, _joins.SETTINGS + _joins.THRESHOLDS, "pairs")
+    source = _joins.Source(id, text, None, given, False)
+    return _joins.pairs(_Engine(df.sparkSession, partitions), df.select(id, text), source)
 
-    return session.range(0, count, 1, count).mapInArrow(find, _parts.PAIRS)
+
+def dedup(
+    df: Any,
+    *,
+    id: str = "id",
+    text: str = "text",
+    prefer: str | None = None,
+    partitions: int | None = None,
+    **options: Any,
+) -> Any:
+    """Returns the rows of a data frame without duplicates, without an index.
+
+    They are the documents that :func:`cento.dedup` keeps of the same documents in the order of
+    preference: a document is dropped if it duplicates one before it that is kept. No executor holds
+    more than its partition, and the driver holds no documents. The ids of dropped rows stay on the
+    disks of the executors until the session ends.
+
+    Args:
+        df: The documents. Rows are read several times.
+        id: The column of the ids, which are unique.
+        text: The column of the texts.
+        prefer: Which of several duplicates stays: ``longest``, or the one with the least value in
+            this column of numbers, with ``-`` before it the greatest. Among equals, and if it is
+            not given, the smallest id.
+        partitions: As for :func:`pairs`.
+        options: ``preset``, ``scheme``, ``analyzer``, ``min_resemblance`` and ``exact`` as for
+            :func:`cento.dedup`.
+    """
+    from . import _joins
+
+    given = _joins.allowed(options, _joins.DUPLICATES, "dedup")
+    source = _joins.Source(id, text, prefer, given, True)
+    columns = [id, text, *([] if source.column is None else [source.column])]
+    engine = _Engine(df.sparkSession, partitions)
+    gone = _joins.dropped(engine, df.select(*columns), source).withColumnRenamed("id", "dropped")
+    return df.join(gone, df[id].cast("string") == gone["dropped"], "left_anti")
+
+
+class _Engine:
+    """What a join needs of Spark."""
+
+    def __init__(self, session: Any, partitions: int | None) -> None:
+        given = session.conf.get("spark.sql.shuffle.partitions")
+        self.partitions: int = int(given) if partitions is None else partitions
+
+    def map(self, rows: Any, step: Any, columns: str) -> Any:
+        return rows.mapInArrow(step, columns)
+
+    def exchange(
+        self, rows: Any, by: Sequence[str], step: Any, columns: str, order: Sequence[str] = ()
+    ) -> Any:
+        moved = rows.repartition(self.partitions, *by) if by else rows.repartition(1)
+        sorted_rows = moved.sortWithinPartitions(*by, *order) if by else moved
+        return sorted_rows.mapInArrow(step, columns)
+
+    def union(self, first: Any, second: Any) -> Any:
+        return first.union(second)
+
+    def hold(self, rows: Any) -> Any:
+        pyspark: Any = importlib.import_module("pyspark")
+        return rows.persist(pyspark.StorageLevel.DISK_ONLY)
+
+    def release(self, rows: Any) -> None:
+        rows.unpersist()
+
+    def count(self, rows: Any) -> int:
+        return int(rows.count())
+
+    def read(self, rows: Any) -> list[dict[str, Any]]:
+        return [row.asDict() for row in rows.collect()]

@@ -81,7 +81,7 @@ impl RecentTexts {
     }
 
     /// Returns the runs of the uncommitted document with this number, if texts decide.
-    fn runs(&self, number: usize, recent: &Recent) -> Result<Option<Arc<RunSet>>> {
+    pub fn runs(&self, number: usize, recent: &Recent) -> Result<Option<Arc<RunSet>>> {
         let Some((maker, place)) = self.maker.as_ref().zip(recent.place) else { return Ok(None) };
         let read = || maker.of_text(&self.spool.read(place)?, Stop::NEVER);
         self.kept.get(self.owner, number as u32, read).map(Some)
@@ -394,20 +394,38 @@ impl CommittedDocuments<'_> {
         let admitted = |other| self.options.may_fit(sampling, [size, other]);
         let found = recent.neighbors(from, own.keys(), prefix, least, admitted);
         for (number, other, shared) in found {
-            let overlap = Overlap::new(shared, size.fingerprints, other.size.fingerprints);
-            if !self.options.may_drop(sampling, overlap, [size, other.size])
-                || !self.options.keeps(group, other.group)
-            {
-                continue;
-            }
-            let similarity = self.with_recent(signed, own, number, other, overlap)?;
-            let of = || Ok(Holder::own(&other.id));
-            let found = similarity.map(|found| Reason::of(self.options, &found, &of));
-            let runs = || self.texts.runs(number, other);
-            let found = self.with_evidence(found.transpose()?.flatten(), own, runs)?;
+            let found = self.reason_of(signed, own, number, other, shared)?;
             reason = Reason::better(reason, found);
         }
         Ok(reason)
+    }
+
+    /// Returns the reason to drop a document because of the uncommitted document with this number,
+    /// if both share this number of fingerprints.
+    ///
+    /// # Errors
+    /// When a text cannot be read.
+    pub fn reason_of(
+        &self,
+        signed: &SignedDocument,
+        own: &mut ComparedDocument<'_>,
+        number: usize,
+        other: &Recent,
+        shared: u32,
+    ) -> Result<Option<Reason>> {
+        let (sampling, size) = (self.sampling(), own.size);
+        let group = self.options.group(&signed.document);
+        let overlap = Overlap::new(shared, size.fingerprints, other.size.fingerprints);
+        if !self.options.may_drop(sampling, overlap, [size, other.size])
+            || !self.options.keeps(group, other.group)
+        {
+            return Ok(None);
+        }
+        let similarity = self.with_recent(signed, own, number, other, overlap)?;
+        let of = || Ok(Holder::own(&other.id));
+        let found = similarity.map(|found| Reason::of(self.options, &found, &of));
+        let runs = || self.texts.runs(number, other);
+        self.with_evidence(found.transpose()?.flatten(), own, runs)
     }
 
     /// Returns the similarity with an uncommitted document, or `None` if it is certainly no reason

@@ -45,6 +45,7 @@
 mod commit_note;
 mod committed;
 mod identity;
+mod judge;
 mod none_kept;
 mod passages;
 mod preferred;
@@ -64,6 +65,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 pub use super::DedupOptions;
+pub use judge::DuplicateJudge;
 pub use verdict::{CutPassage, Decision, Evidence, Verdict};
 
 use super::Prefer;
@@ -97,6 +99,32 @@ struct DedupSettings {
     strict: bool,
     /// Later documents are also compared with those that are dropped.
     keeps_none: bool,
+}
+
+impl DedupSettings {
+    /// Creates the settings of a run from options that the preset has completed.
+    fn of(options: &DedupOptions) -> DedupSettings {
+        DedupSettings {
+            min_resemblance: options.resemblance(),
+            min_containment: options.min_containment,
+            cut_passages: options.cut_passages.map(|tokens| tokens as usize),
+            min_left: options.min_left.unwrap_or(DedupOptions::MIN_LEFT) as usize,
+            only_against: options.only_against,
+            scope: None,
+            boilerplate: None,
+            threads: cento::available_threads(),
+            memory_bytes: MEMORY_BYTES,
+            resumable: false,
+            temporary: false,
+            strict: false,
+            keeps_none: options.prefer == Some(Prefer::None),
+        }
+    }
+
+    /// Tells whether similar texts are duplicates, or only equal texts.
+    fn compares_texts(&self) -> bool {
+        self.min_resemblance.is_some() || self.min_containment.is_some()
+    }
 }
 
 /// An event of a run, in the order of the records.
@@ -267,21 +295,7 @@ impl<R: Iterator<Item = Result<Record>>> Dedup<R> {
     ) -> Dedup<R> {
         let EffectiveOptions { options, defaults } =
             EffectiveOptions::of_dedup(options, index.config().preset);
-        let settings = DedupSettings {
-            min_resemblance: options.resemblance(),
-            min_containment: options.min_containment,
-            cut_passages: options.cut_passages.map(|tokens| tokens as usize),
-            min_left: options.min_left.unwrap_or(DedupOptions::MIN_LEFT) as usize,
-            only_against: options.only_against,
-            scope: None,
-            boilerplate: None,
-            threads: cento::available_threads(),
-            memory_bytes: MEMORY_BYTES,
-            resumable: false,
-            temporary: false,
-            strict: false,
-            keeps_none: options.prefer == Some(Prefer::None),
-        };
+        let settings = DedupSettings::of(&options);
         Dedup {
             index: index.clone(),
             records: PreferredFirst::new(records.into_iter().fuse(), options.prefer.clone()),

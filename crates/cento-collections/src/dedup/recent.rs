@@ -226,7 +226,7 @@ impl RecentDocuments {
 
 /// Counts the common elements of two ascending sets. A count below `least` may be too low, because
 /// counting stops when `least` is out of reach.
-fn common(a: &[u64], b: &[u64], least: u32) -> u32 {
+pub fn common(a: &[u64], b: &[u64], least: u32) -> u32 {
     let (mut i, mut j, mut count) = (0, 0, 0);
     let least = least as usize;
     while i < a.len() && j < b.len() && count + (a.len() - i).min(b.len() - j) >= least {

@@ -121,7 +121,7 @@ impl DedupRun {
             let what = "`only_against` needs an index to compare with, and none to add to";
             return Err(Error::argument("only_against", what));
         }
-        let decides = options.min_resemblance.is_some() || options.min_containment.is_some();
+        let decides = options.compares_texts();
         let refused = against.iter().map(|other| other.snapshot().index().withdrawals());
         let refused = refused.collect::<Result<Vec<_>>>()?;
         let memory_bytes = options.memory_bytes / 4;
@@ -541,8 +541,7 @@ impl DedupRun {
         sampling: Sampling,
         size: Size,
     ) -> Result<()> {
-        let is_compared =
-            self.options.min_resemblance.is_some() || self.options.min_containment.is_some();
+        let is_compared = self.options.compares_texts();
         let texts_decide = self.texts.maker.is_some();
         let place =
             texts_decide.then(|| self.texts.spool.push(&signed.document.text)).transpose()?;
