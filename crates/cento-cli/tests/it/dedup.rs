@@ -330,6 +330,27 @@ fn a_corrected_document_takes_the_place_of_the_old_one() {
 }
 
 #[test]
+fn a_correction_that_is_a_duplicate_removes_the_old_text() {
+    // Regression: the old text stayed in the index, so that a new document with this text was
+    // dropped as the duplicate of a text that no output had any more.
+    let dir = Dir::new();
+    let [a, b] = [1, 2].map(|seed| words(seed, 200));
+    dir.write("in.jsonl", [line("a", &a, json!({})), line("b", &b, json!({}))].concat());
+    dir.json(&["dedup", "in.jsonl", "--index", "idx", "--out", "1"]);
+    dir.write("fixed.jsonl", [line("a", &a, json!({})), line("b", &a, json!({}))].concat());
+    let fixed = dir.json(&["dedup", "fixed.jsonl", "--index", "idx", "--out", "2"]);
+    assert_eq!((&fixed["unchanged"], &fixed["exact"]), (&json!(1), &json!(1)));
+    assert_eq!(dir.json(&["stats", "idx", "--quick"])["documents"], 1);
+    dir.write("next.jsonl", line("c", &b, json!({})));
+    assert_eq!(dir.json(&["dedup", "next.jsonl", "--index", "idx", "--out", "3"])["kept"], 1);
+    // Within one run, too: the old text goes before a later document comes.
+    let batch = [line("c", &a, json!({})), line("d", &b, json!({}))].concat();
+    dir.write("both.jsonl", batch);
+    assert_eq!(dir.json(&["dedup", "both.jsonl", "--index", "idx", "--out", "4"])["kept"], 1);
+    assert_eq!(lines(&dir, "4")[0]["id"], "d");
+}
+
+#[test]
 fn a_line_number_is_no_id() {
     // Tomorrow's file has the name of today's.
     let dir = Dir::new();
