@@ -244,6 +244,7 @@ fn no_output_lies_inside_the_input() {
     check(&["in", "--index", "in/idx"], "inside the input");
     check(&["in/a.jsonl", "--out", "in/a.jsonl"], "inside the input");
     check(&["in", "--out", "x", "--dropped", "./x"], "two outputs");
+    check(&["in", "--out", "-"], "no name of a file");
     #[cfg(unix)]
     assert_eq!(dir.run(&["dedup", "in", "--out", "/dev/null", "--dropped", "/dev/null"]).status, 0);
     assert_eq!(dir.run(&["dedup", "in", "--out", "x", "--dropped", "y"]).status, 0);
