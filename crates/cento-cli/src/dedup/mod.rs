@@ -234,7 +234,10 @@ impl Dedup {
         // The earlier run was interrupted after finishing, so nothing is left to do.
         let mut defaults = None;
         let end = match is_done {
-            true => Ok(()),
+            true => {
+                note!("cento: the run had ended already, so nothing was read again");
+                Ok(())
+            }
             false => {
                 let (paths, threads, memory) = (&self.paths, self.threads(), self.memory());
                 let records =
