@@ -350,6 +350,7 @@ impl Add {
             commit_every: self.commit_every.map(|every| every as usize),
             strict: self.strict,
             replaces_any: self.replace,
+            numbers_ids: false,
             source: metered(&self.paths, source),
         };
         let progress = AddProgress::new(self.format == Format::Json, &options.source);

@@ -14,7 +14,6 @@ use super::grouping::GroupingArgs;
 use super::join::JoinArgs;
 use super::left_out::{FilterArgs, LeftOuts};
 use super::memory;
-use super::messages::Messages;
 use super::output::{self, NotCompared, counted};
 use super::progress::{AddProgress, metered};
 use super::report_args;
@@ -208,9 +207,6 @@ impl CollectionArgs {
     }
 }
 
-/// The reason for not comparing a document whose id occurs again later.
-const REPLACED: &str = "a later document has the same id, and was compared in its place";
-
 impl TemporaryIndex<'_> {
     /// Reads the files. Reports skipped and unreadable files, and documents without text if
     /// `tells_empty`.
@@ -241,13 +237,13 @@ impl TemporaryIndex<'_> {
         let source = &self.grouping.grouped(self.paths, source, stop)?;
         let options = AddOptions {
             memory_bytes: memory::default_bytes(),
+            numbers_ids: true,
             source: metered(self.paths, source.clone()),
             ..AddOptions::default()
         };
         let progress = AddProgress::new(false, &options.source);
         let (mut not_compared, mut warnings) = (Vec::new(), Vec::new());
         let mut left_out = LeftOuts::default();
-        let messages = Messages::default();
         let added = cento_source::add(&self.index, self.paths, &options, stop, &mut |event| {
             match &event {
                 Event::Skipped(place, why) if is_by_name(why) => {
@@ -257,17 +253,13 @@ impl TemporaryIndex<'_> {
                 Event::Failed(error) => not_compared.push(output::not_compared(error)),
                 Event::Empty(_) if !tells_empty => return,
                 Event::Empty(_) => {}
-                Event::Replaced(id) => {
-                    messages.tell(id, REPLACED);
-                    not_compared.push(NotCompared::new(*id, REPLACED));
-                }
                 Event::Unseen(id, unseen) => warnings.extend(output::warnings(id, unseen)),
-                Event::Progress(_) => {}
+                // No document replaces another one, because ids are numbered.
+                Event::Replaced(_) | Event::Progress(_) => {}
             }
             progress.tell(event);
         });
         progress.finish();
-        messages.finish();
         let documents = added?.added;
         SourceArgs::tell_missing_id(source);
         Ok(InputOutcomes { documents, not_compared, left_out, warnings })

@@ -163,6 +163,10 @@ pub fn check_apart<'a>(
     };
     let mut others: Vec<PathBuf> = Vec::new();
     for path in written {
+        if path == Path::new("-") {
+            let what = "it is no name of a file; name /dev/stdout for standard output";
+            return Err(Error::input("-", what));
+        }
         let Some(written_at) = place(path) else { continue };
         let refused = |what: String| Err(Error::input(path.display().to_string(), what));
         let is_read = |input: &&PathBuf| {

@@ -95,6 +95,8 @@ fn for_each_id(
             break;
         }
         let id = line.strip_suffix(b"\n").unwrap_or(&line);
+        // Programs on Windows begin files with a byte order mark.
+        let id = id.strip_prefix(b"\xef\xbb\xbf").filter(|_| number == 1).unwrap_or(id);
         let id = id.strip_suffix(b"\r").unwrap_or(id);
         let no_id = |what: String| Error::input(format!("{}:{number}", path.display()), what);
         if id.len() > ID_BYTES_MAX {

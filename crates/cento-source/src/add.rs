@@ -1,12 +1,14 @@
 //! Adding whole sources to the index.
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
 use cento::Stop;
 use cento::UnseenText;
-use cento::index::{Index, IsKnown, Outcome, SignOutcome, Writer, WriterOptions};
+use cento::hash::Digest;
+use cento::index::{Index, IsKnown, Outcome, SignOutcome, SignedDocument, Writer, WriterOptions};
 use cento::text::is_white_space;
 use cento::{AddReport, Error, Map, Reason, Refusal, Result};
 use serde_json::Value;
@@ -29,6 +31,9 @@ pub struct AddOptions {
     /// A document with a generated id replaces any document with this id, even from a different
     /// source.
     pub replaces_any: bool,
+    /// A document with the id of another document gets a number after its id, so that none is
+    /// replaced. The same document twice is one document.
+    pub numbers_ids: bool,
     /// How sources are read.
     pub source: SourceOptions,
 }
@@ -53,6 +58,7 @@ impl Default for AddOptions {
             commit_every: None,
             strict: false,
             replaces_any: false,
+            numbers_ids: false,
             source: SourceOptions::default(),
         }
     }
@@ -107,6 +113,7 @@ pub fn add(
     let is_known: IsKnown =
         Arc::new(move |document, digest| committed.holds(document, digest).unwrap_or(false));
     let mut outputs = Outputs::new(inputs, index.config(), &piped, stop, Some(is_known));
+    let mut numbered = NumberedIds::default();
     while let Some(output) = outputs.next() {
         let output = match output? {
             // The index had the document when the run began, but this run has changed it since.
@@ -153,6 +160,9 @@ pub fn add(
         if options.replaces_any {
             signed.document.id_source = signed.document.id_source.chosen();
         }
+        if options.numbers_ids {
+            signed.document.id = numbered.free_id(&writer, &signed)?;
+        }
         let (id, is_empty) = (signed.document.id.clone(), signed.token_count == 0);
         match writer.add_signed(signed) {
             Ok(Outcome::Added) => report.added += 1,
@@ -182,6 +192,37 @@ pub fn add(
     writer.finish()?;
     report.took_us = started.elapsed().as_micros() as u64;
     Ok(report)
+}
+
+/// The numbers of documents with an id that another document has.
+#[derive(Default)]
+struct NumberedIds {
+    last: HashMap<String, u32>,
+    /// By id and text, so that a document that comes again is the same document.
+    of_texts: HashMap<(String, Digest), u32>,
+}
+
+impl NumberedIds {
+    /// Returns the id of a document, with a number if another document has the id.
+    fn free_id(&mut self, writer: &Writer, signed: &SignedDocument) -> Result<String> {
+        let id = &signed.document.id;
+        if !writer.has(id)? || writer.holds(&signed.document, signed.digest)? {
+            return Ok(id.clone());
+        }
+        let of_text = (id.clone(), signed.digest);
+        if let Some(number) = self.of_texts.get(&of_text) {
+            return Ok(format!("{id}#{number}"));
+        }
+        let last = self.last.entry(id.clone()).or_insert(1);
+        loop {
+            *last += 1;
+            let free = format!("{id}#{last}");
+            if !writer.has(&free)? {
+                self.of_texts.insert(of_text, *last);
+                return Ok(free);
+            }
+        }
+    }
 }
 
 /// Changes the meta object of a stored document.

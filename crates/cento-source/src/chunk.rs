@@ -222,6 +222,7 @@ impl Chunk {
             let (mut document, in_file) = read?;
             if !in_file.is_meta_only {
                 partition::add(&partitions, &mut document.meta);
+                partition::add_to_row(&partitions, &self.path, &mut document.record);
             }
             Ok((self.with_id_source(document), in_file))
         })

@@ -402,6 +402,25 @@ mod tests {
         assert!(read(Compression::Zstd, &all[..10]).is_err());
     }
 
+    #[test]
+    fn a_dictionary_at_the_beginning_is_used() {
+        // As in the web archives of the Archive Team: a dictionary, compressed or not, and frames.
+        let packed = include_bytes!("../tests/data/dictionary.zst");
+        let text = "the record of a page with some words about whales\n\
+                    and clocks and lamps and tides in harbors\n";
+        assert_eq!(read(Compression::Zstd, packed).unwrap(), text.as_bytes());
+        let end = 8 + u32::from_le_bytes(packed[4..8].try_into().unwrap()) as usize;
+        let dictionary = zstd::decode_all(&packed[8..end]).unwrap();
+        let len = (dictionary.len() as u32).to_le_bytes();
+        let plain = [&packed[..4], &len, &dictionary, &packed[end..]].concat();
+        assert_eq!(read(Compression::Zstd, &plain).unwrap(), text.as_bytes());
+        let error = read(Compression::Zstd, &packed[end..]).unwrap_err().to_string();
+        assert!(error.contains("needs a dictionary that is not at its beginning"), "{error}");
+        for cut in [4, 9, 40, end] {
+            assert!(read(Compression::Zstd, &packed[..cut]).is_err(), "{cut}");
+        }
+    }
+
     /// Zstandard with a window of `1 << log` bytes, and the content size in the header on request.
     fn with_window(bytes: &[u8], log: u32, has_size: bool) -> Vec<u8> {
         let mut encoder = zstd::Encoder::new(Vec::new(), 1).unwrap();

@@ -238,7 +238,13 @@ fn id_of(
     let id = match json.map(id_of_json).transpose() {
         Err(_) if options.needs_text_only => return Ok(made()),
         Err(what) => {
-            let what = Refusal::new(Reason::UnusableIds, format!("`{field}` is {what}"));
+            let members = json.map(|json| fields::names_of(json.get().as_bytes()));
+            let inner = match members.as_deref() {
+                Some([member, ..]) => format!(" (its member is `{field}.{member}`)"),
+                _ => String::new(),
+            };
+            let what = format!("`{field}` is {what}{inner}");
+            let what = Refusal::new(Reason::UnusableIds, what);
             let is_string = json.is_some_and(|json| json.get().starts_with('"'));
             return Err(LineFault { what, is_json: !is_string });
         }
@@ -328,6 +334,15 @@ pub fn has_field(record: &str, field: &str) -> bool {
         && (has(record) || repaired(record.as_bytes()).is_some_and(|record| has(&record)))
 }
 
+/// Returns the member of a value at a path of names.
+fn member_at<'a>(mut value: &'a RawValue, path: &str) -> Option<&'a RawValue> {
+    for step in path.split('.') {
+        let place = value_place(value.get(), step)?;
+        value = serde_json::from_str(&value.get()[place]).ok()?;
+    }
+    Some(value)
+}
+
 /// Returns the range of a field's value in a record, including quotes. A repeated field has the
 /// last value.
 fn value_place(record: &str, field: &str) -> Option<Range<usize>> {
@@ -377,6 +392,8 @@ struct LineRecord<'de> {
     text: Option<FieldText>,
     /// The top-level members that contain the text, if its field is nested.
     within: Vec<(String, &'de RawValue)>,
+    /// The top-level member that contains the id, if its field is nested.
+    above_id: Option<&'de RawValue>,
     parts: Option<&'de RawValue>,
     /// With the numbers of the fields in the options.
     meta: Vec<(usize, &'de RawValue)>,
@@ -448,6 +465,7 @@ impl<'de> Visitor<'de> for FieldReader<'_> {
         let mut record = LineRecord::default();
         let text_field = self.0.text_field.plain();
         let keeps_all = self.0.meta_fields.are_all();
+        let (above_id, below) = self.0.id_field.split_once('.').unwrap_or_default();
         while let Some(key) = map.next_key::<String>()? {
             let is_again = if text_field == Some(key.as_str()) {
                 record.text.replace(map.next_value()?).is_some()
@@ -471,8 +489,14 @@ impl<'de> Visitor<'de> for FieldReader<'_> {
                 record.id_place = map.next_value::<&RawValue>()?.get().parse().ok();
                 false
             } else if keeps_all && key != ADDED {
-                record.others.push((key, map.next_value()?));
+                let value = map.next_value()?;
+                if key == above_id {
+                    record.above_id = Some(value);
+                }
+                record.others.push((key, value));
                 continue;
+            } else if key == above_id {
+                record.above_id.replace(map.next_value()?).is_some()
             } else {
                 map.next_value::<IgnoredAny>()?;
                 if let Some(all) = &self.0.field_use {
@@ -488,6 +512,15 @@ impl<'de> Visitor<'de> for FieldReader<'_> {
             if is_again {
                 record.twice.push(key);
             }
+        }
+        if record.id.is_none() && !above_id.is_empty() {
+            let within = record.within.iter().map(|(key, value)| (key.as_str(), *value));
+            let meta = &record.meta;
+            let meta =
+                meta.iter().map(|(number, value)| (self.0.meta_fields.name(*number), *value));
+            let mut others = within.chain(meta);
+            let other = || others.find(|(key, _)| *key == above_id).map(|(_, value)| value);
+            record.id = record.above_id.or_else(other).and_then(|above| member_at(above, below));
         }
         Ok(record)
     }

@@ -97,7 +97,9 @@ pub(crate) fn meta_of(
     let mut meta = Map::new();
     for &(number, json) in numbered {
         let name = fields.name(number);
-        let members = meta_of_json(name, json)?;
+        let exact =
+            with_exact_numbers(json.get()).and_then(|json| RawValue::from_string(json).ok());
+        let members = meta_of_json(name, exact.as_deref().unwrap_or(json))?;
         if let Some(member) = members.keys().find(|member| meta.contains_key(*member)) {
             return Err(format!("`{name}` and another field make `{member}` of the meta object"));
         }
@@ -168,7 +170,8 @@ fn repeated_names<'a>(fields: &'a [(String, &RawValue)]) -> HashSet<&'a str> {
 
 /// Returns the value of a field, or `None` if a meta object cannot hold it.
 fn value_of(json: &RawValue, is_row: bool) -> Option<Value> {
-    let json = json.get();
+    let exact = with_exact_numbers(json.get());
+    let json = exact.as_deref().unwrap_or(json.get());
     let parsed = serde_json::from_str(json);
     // A half of a surrogate pair is repaired, as in texts.
     let value = parsed.or_else(|error| {
@@ -185,6 +188,45 @@ fn value_of(json: &RawValue, is_row: bool) -> Option<Value> {
         value => Some(value),
     }
 }
+
+/// Returns JSON in which numbers that a meta object cannot hold are strings of their digits, or
+/// `None` if there are no such numbers. As a floating-point number, a hash of 128 bits would lose
+/// half of its digits.
+fn with_exact_numbers(json: &str) -> Option<String> {
+    if json.starts_with('"') || json.len() < INEXACT_BYTES_MIN {
+        return None;
+    }
+    let (mut exact, mut copied, mut at) = (String::new(), 0, 0);
+    let bytes = json.as_bytes();
+    let is_of_number =
+        |byte: &u8| byte.is_ascii_digit() || matches!(byte, b'-' | b'+' | b'.' | b'e' | b'E');
+    while at < bytes.len() {
+        match bytes[at] {
+            b'"' => {
+                let mut end = at + 1;
+                while end < bytes.len() && bytes[end] != b'"' {
+                    end += 1 + usize::from(bytes[end] == b'\\');
+                }
+                at = end + 1;
+            }
+            b'-' | b'0'..=b'9' => {
+                let len = bytes[at..].iter().take_while(|byte| is_of_number(byte)).count();
+                let number = &json[at..at + len];
+                if len >= INEXACT_BYTES_MIN && number_in(number).is_none() {
+                    exact.push_str(&json[copied..at]);
+                    exact.extend(["\"", number, "\""]);
+                    copied = at + len;
+                }
+                at += len;
+            }
+            _ => at += 1,
+        }
+    }
+    (copied > 0).then(|| exact + &json[copied..])
+}
+
+/// The length of the shortest number that a meta object cannot hold, such as `1e999`.
+const INEXACT_BYTES_MIN: usize = 5;
 
 /// Returns the number in a cell. Digits beyond 64 bits, as in ids, stay a string.
 fn number_in(cell: &str) -> Option<Value> {
@@ -236,6 +278,23 @@ mod tests {
         }
         let mut deserializer = serde_json::Deserializer::from_str(record);
         serde::Deserializer::deserialize_map(&mut deserializer, Pairs).unwrap()
+    }
+
+    #[test]
+    fn numbers_beyond_64_bits_keep_their_digits() {
+        let long = "12345678901234567890123";
+        let record = format!(
+            r#"{{"hash":{long},"of":{{"a":[-{long},1.5,"\"{long}"]}},"u":18446744073709551615,
+                "e":1e999,"meta":{{"h":{long}}}}}"#
+        );
+        let expected = json!({
+            "hash": long,
+            "of": {"a": [format!("-{long}"), 1.5, format!("\"{long}")]},
+            "u": u64::MAX,
+            "e": "1e999",
+            "h": long,
+        });
+        assert_eq!(kept(&record, false), (expected, vec![]));
     }
 
     #[test]

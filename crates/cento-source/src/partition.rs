@@ -7,20 +7,19 @@ use serde_json::{Map, Value};
 
 use crate::compressed::Compression;
 use crate::format::{COLUMNS, has_ending};
+use crate::jsonl::has_field;
 use crate::names;
 
 /// The directory name that Hive uses for a missing value.
 const NULL: &str = "__HIVE_DEFAULT_PARTITION__";
 
-/// Returns the values in the directory names of a Parquet or Arrow file, outermost first. Other
-/// files have no values.
+/// Returns the values in the directory names of a file of records, outermost first.
 pub fn values(path: &str) -> Vec<(String, Value)> {
-    let path = &names::unescaped(path);
-    let path = &*String::from_utf8_lossy(path);
-    let name = Compression::of_name(path).1;
-    if !has_ending(name, COLUMNS) || !path.contains('=') {
+    if !path.contains('=') {
         return Vec::new();
     }
+    let path = &names::unescaped(path);
+    let path = &*String::from_utf8_lossy(path);
     let mut parts: Vec<&str> = path.split(['/', std::path::MAIN_SEPARATOR]).collect();
     parts.pop();
     parts.into_iter().filter_map(value).collect()
@@ -33,6 +32,23 @@ pub fn add(values: &[(String, Value)], meta: &mut Map<String, Value>) {
             meta.insert(name.clone(), value.clone());
         }
     }
+}
+
+/// Adds the values to a row of Parquet or Arrow, which becomes JSON, unless the row has them. A
+/// record of another file stays as it is.
+pub fn add_to_row(values: &[(String, Value)], path: &str, row: &mut Option<Box<str>>) {
+    let Some(record) = row.as_deref().filter(|_| !values.is_empty()) else { return };
+    if !has_ending(Compression::of_name(path).1, COLUMNS) {
+        return;
+    }
+    let Some(members) = record.strip_suffix('}') else { return };
+    let mut members = members.to_owned();
+    for (name, value) in values.iter().filter(|(name, _)| !has_field(record, name)) {
+        let comma = if members.ends_with('{') { "" } else { "," };
+        members.push_str(&format!("{comma}{}:{value}", Value::from(name.as_str())));
+    }
+    members.push('}');
+    *row = Some(members.into());
 }
 
 fn value(part: &str) -> Option<(String, Value)> {
@@ -77,10 +93,23 @@ mod tests {
         check("d=%25C3%25A9/a.parquet", json!({"d": "\u{e9}"}));
         check("d=2024-01-01%2010%3A00/m=07/a.arrow", json!({"d": "2024-01-01 10:00", "m": "07"}));
         check(&format!("a={NULL}/b=%zz/c.parquet"), json!({"b": "%zz"}));
-        check("year=2024/part-0.jsonl", json!({}));
+        check("year=2024/part-0.jsonl", json!({"year": 2024}));
         check("in/=x/a b=c/x=1.parquet", json!({}));
         let mut meta = Map::from_iter([("year".to_owned(), json!(1))]);
         add(&values("year=2024/a.parquet"), &mut meta);
         assert_eq!(meta["year"], 1);
+    }
+
+    #[test]
+    fn a_row_gets_the_values_that_it_lacks() {
+        let check = |path: &str, row: &str, expected: &str| {
+            let mut record = Some(row.into());
+            add_to_row(&values(path), path, &mut record);
+            assert_eq!(record.as_deref(), Some(expected), "{path}");
+        };
+        let path = "year=2024/lang=d\"e/a.parquet";
+        check(path, r#"{"text":"t"}"#, r#"{"text":"t","year":2024,"lang":"d\"e"}"#);
+        check(path, r#"{"year":1}"#, r#"{"year":1,"lang":"d\"e"}"#);
+        check("year=2024/a.jsonl", r#"{"text":"t"}"#, r#"{"text":"t"}"#);
     }
 }

@@ -27,6 +27,8 @@ struct QuoteState {
     open: Option<Start>,
     /// The quotation that ended with the last byte, unless a second mark follows.
     closed: Option<Start>,
+    /// The quotation over several lines that only blanks have followed so far.
+    blank_after: Option<Start>,
     /// Quotations over several lines that end within a text. Their marks do not belong together.
     stray: VecDeque<Start>,
     is_over: bool,
@@ -37,9 +39,17 @@ struct QuoteState {
 impl Quotes {
     /// Returns the state for a table whose fields are separated by this byte.
     pub fn new(delimiter: u8) -> Quotes {
-        let (open, closed, stray) = (None, None, VecDeque::new());
-        let (is_over, is_crlf, last) = (false, None, b'\n');
-        let state = QuoteState { bytes: 0, line: 1, last, open, closed, stray, is_over, is_crlf };
+        let state = QuoteState {
+            bytes: 0,
+            line: 1,
+            last: b'\n',
+            open: None,
+            closed: None,
+            blank_after: None,
+            stray: VecDeque::new(),
+            is_over: false,
+            is_crlf: None,
+        };
         Quotes { delimiter, state: RefCell::new(state) }
     }
 
@@ -55,8 +65,11 @@ impl Quotes {
             state.is_crlf = Some(previous == b'\r');
         }
         let mut counted = 0;
+        if let Some(closed) = state.blank_after.take() {
+            self.judge(state, closed, read);
+        }
         if state.closed.is_some() && read[0] != b'"' {
-            self.after_quotation(state, read[0]);
+            self.after_quotation(state, read);
         }
         for at in memchr::memchr_iter(b'"', read) {
             state.line += memchr::memchr_iter(b'\n', &read[counted..at]).count() as u64;
@@ -67,8 +80,8 @@ impl Quotes {
             match state.open.take() {
                 Some(open) => {
                     state.closed = Some(open);
-                    if let Some(&next) = read.get(at + 1).filter(|&&next| next != b'"') {
-                        self.after_quotation(state, next);
+                    if read.get(at + 1).is_some_and(|&next| next != b'"') {
+                        self.after_quotation(state, &read[at + 1..]);
                     }
                 }
                 // Two marks in a row are one quoted mark.
@@ -84,10 +97,22 @@ impl Quotes {
         state.last = last;
     }
 
-    /// Judges a closed quotation by the next byte.
-    fn after_quotation(&self, state: &mut QuoteState, next: u8) {
-        let is_end = next == self.delimiter || matches!(next, b'\n' | b'\r' | b' ' | b'\t');
-        state.stray.extend(state.closed.take().filter(|(_, line)| !is_end && *line < state.line));
+    /// Judges a closed quotation by the bytes that follow.
+    fn after_quotation(&self, state: &mut QuoteState, rest: &[u8]) {
+        if let Some(closed) = state.closed.take().filter(|(_, line)| *line < state.line) {
+            self.judge(state, closed, rest);
+        }
+    }
+
+    /// Judges a quotation over several lines by the first byte that is no blank. Blanks alone do
+    /// not tell whether a text follows, as after the inches of `5" pipe`.
+    fn judge(&self, state: &mut QuoteState, closed: Start, rest: &[u8]) {
+        let is_blank = |byte: u8| matches!(byte, b' ' | b'\t') && byte != self.delimiter;
+        match rest.iter().find(|&&byte| !is_blank(byte)) {
+            None => state.blank_after = Some(closed),
+            Some(&next) if next == self.delimiter || matches!(next, b'\n' | b'\r') => {}
+            Some(_) => state.stray.push_back(closed),
+        }
     }
 
     /// Returns whether lines end in CR LF. The parser counts the LF as the beginning of the next
@@ -138,6 +163,7 @@ mod tests {
             assert_eq!(found("\u{feff}\"a\",b\n\"1\"\"\",\"x\"\"\n2,y", cut), (Some(2), None));
             assert_eq!(found("a\n\"x\n2,\"y\"\n", cut), (None, Some(2)));
             assert_eq!(found("a\n\"x\n2\" ,y\n", cut), (None, None));
+            assert_eq!(found("a\n\"x\n2,5\" pipe\n", cut), (None, Some(2)));
         }
     }
 

@@ -73,7 +73,7 @@ const WARC: &[u8] = b"WARC/";
 /// The first bytes of web archives in the format ARC.
 const ARC: &[u8] = b"filedesc://";
 
-/// The first bytes of indexes of web archives.
+/// The first bytes of indexes of web archives that name their columns.
 const CDX: &[u8] = b" CDX ";
 
 /// The maximum number of bytes that are examined to determine the kind of a file.
@@ -140,7 +140,7 @@ fn container(start: &[u8], name: &str) -> Option<Form> {
     if start.starts_with(ARC) {
         return Some(Form::Arc);
     }
-    if start.starts_with(CDX) {
+    if is_cdx(start) {
         return Some(Form::Unread(
             "it is an index of a web archive (CDX); give the archive itself",
         ));
@@ -153,6 +153,17 @@ fn container(start: &[u8], name: &str) -> Option<Form> {
     let is_document =
         [&b"%PDF-"[..], b"{\\rtf", COMPOUND].iter().any(|mark| start.starts_with(mark));
     (is_document || is_late_pdf).then_some(Form::Document)
+}
+
+/// Returns whether these bytes begin an index of a web archive: its columns, or an address whose
+/// host is reversed (`org,example)/a`) and a time of 14 digits.
+fn is_cdx(start: &[u8]) -> bool {
+    let mut fields = start.split(|&byte| byte == b' ');
+    let address = fields.next().unwrap_or_default();
+    let time = fields.next().unwrap_or_default();
+    let is_address = !address.contains(&b'\n') && memchr::memmem::find(address, b")/").is_some();
+    start.starts_with(CDX)
+        || (is_address && time.len() == 14 && time.iter().all(u8::is_ascii_digit))
 }
 
 /// Returns whether these bytes begin a tar archive of Version 7 Unix: a name, NULs, and octal
@@ -316,12 +327,18 @@ pub fn begins_as_document(start: &[u8]) -> bool {
     cento::text::kind::document(start).is_some()
 }
 
-/// Returns the byte most often found between the names of the columns.
+/// The beginning of the line by which Excel learns the delimiter, as in `sep=;`.
+pub const SEPARATOR: &str = "sep=";
+
+/// Returns the byte most often found between the names of the columns, or named before them.
 fn delimiter(text: &[u8]) -> u8 {
     let header = text.split(|&byte| byte == b'\n').next().unwrap_or_default();
+    if let Some([delimiter]) = header.trim_ascii_end().strip_prefix(SEPARATOR.as_bytes()) {
+        return *delimiter;
+    }
     let count = |byte: &u8| memchr::memchr_iter(*byte, header).count();
     // `max_by_key` returns the last of equal values.
-    [b'\t', b';', b','].into_iter().max_by_key(count).unwrap_or(b',')
+    [b'|', b'\t', b';', b','].into_iter().max_by_key(count).unwrap_or(b',')
 }
 
 #[cfg(test)]
@@ -371,6 +388,8 @@ mod tests {
         check(b"id,text\n1,x;y;z\n", "a.csv", Form::Table(b','));
         check(b"id;text\n", "a.CSV", Form::Table(b';'));
         check(b"id\ttext\n", "a.tsv", Form::Table(b'\t'));
+        check(b"id|text, more|n\n", "a.csv", Form::Table(b'|'));
+        check(b"sep=;\r\nid;text, or, not\r\n", "a.csv", Form::Table(b';'));
         check(b"{\"text\":\"x\"}", "a.jsonl", Form::Lines);
     }
 
@@ -378,6 +397,10 @@ mod tests {
     fn mails_and_archives_and_markup_are_known() {
         check(b"WARC/1.0\r\n", "a.txt", Form::Warc);
         check(b"filedesc://x.arc 0.0.0.0 20080430204825 text/plain 68\n", "a", Form::Arc);
+        let cdx = "it is an index of a web archive (CDX); give the archive itself";
+        check(b" CDX N b a\n", "a.cdx", Form::Unread(cdx));
+        check(b"org,example)/a 20240101000000 {\"url\":\"x\"}\n", "a", Form::Unread(cdx));
+        check(b"(see a)/b) 2024 x\n", "a", Form::Text);
         check(b"\x01\x01\x01\x01\nFrom: x\n", "a", Form::Mailbox);
         check(b"From \nFrom: x\n", "a", Form::Mailbox);
         let why = "its name ends in .mbox, but it begins with no mail";

@@ -22,6 +22,7 @@ use crate::charset::record_text;
 use crate::fields::{missing, repeated, twice};
 use crate::jsonl::{ADDED, CHUNK_BYTES, Lines};
 use crate::quotes::Quotes;
+use crate::sniff::SEPARATOR;
 use crate::transcode::utf8;
 
 /// The reason why a table cannot be read.
@@ -53,13 +54,16 @@ pub fn read_table(
 ) -> Result<ControlFlow<()>, Fault> {
     let mut rows = TableRows::new(utf8(source, options.encoding.as_deref())?, delimiter, options);
     let mut row = ByteRecord::new();
-    let Some(_) = rows.next(&mut row)? else { return Ok(ControlFlow::Continue(())) };
-    let names: Vec<String> = row
-        .iter()
-        .map(|field| {
+    let names = loop {
+        let Some(_) = rows.next(&mut row)? else { return Ok(ControlFlow::Continue(())) };
+        let name = |field: &[u8]| {
             record_text(field.strip_prefix(b"\xef\xbb\xbf").unwrap_or(field)).trim().to_owned()
-        })
-        .collect();
+        };
+        let names: Vec<String> = row.iter().map(name).collect();
+        if !is_separator(&names) {
+            break names;
+        }
+    };
     let columns = columns(names, options).map_err(Fault::Input)?;
     let (mut lines, mut first_line, mut line) = (Vec::new(), 1, 1);
     loop {
@@ -101,6 +105,11 @@ pub fn read_table(
         lines.push(b'\n');
         line = own + 1;
     }
+}
+
+/// Returns whether a row before the names of the columns is a message to Excel, such as `sep=;`.
+pub fn is_separator(row: &[String]) -> bool {
+    matches!(row, [name, rest] if name == SEPARATOR && rest.is_empty())
 }
 
 /// The place of a row.
@@ -289,6 +298,8 @@ mod tests {
             |rows: Vec<(u64, Value)>| rows.iter().map(|(line, _)| *line).collect::<Vec<_>>();
         let (rows, _) = read(table.replace('\n', "\r\n").as_bytes(), b',', &options);
         assert_eq!(lines(rows), [2, 4, 6]);
+        let (rows, _) = read(b"\xef\xbb\xbfsep=;\r\nid;text\r\n1;a\r\n", b';', &options);
+        assert_eq!(rows, [(3, json!({"id": "1", "text": "a"}))]);
         let (rows, faults) = read(b"a\tb\n1\t2\n", b'\t', &options);
         assert_eq!(
             (rows.len(), faults.as_str()),

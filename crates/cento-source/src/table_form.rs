@@ -7,13 +7,14 @@ use std::io::{self, Cursor};
 use std::path::{Path, PathBuf};
 
 use cento::{Error, Result};
-use csv::{ReaderBuilder, StringRecord, Terminator, Writer, WriterBuilder};
+use csv::{ReaderBuilder, Terminator, Writer, WriterBuilder};
 use serde_json::Value;
 
 use crate::charset::decode;
 use crate::compressed::{Compression, peek};
 use crate::fields::{repeated, twice};
 use crate::sniff::{self, Form};
+use crate::table::is_separator;
 use crate::{SourceOptions, unread};
 
 /// The size of the beginning of a table that must contain the column names, in bytes.
@@ -78,10 +79,13 @@ impl TableForm {
         let is_crlf = text.find('\n').is_some_and(|at| text[..at].ends_with('\r'));
         let mut reader = ReaderBuilder::new();
         reader.delimiter(delimiter).has_headers(false).flexible(true);
-        let mut names = StringRecord::new();
-        let read = reader.from_reader(Cursor::new(text)).read_record(&mut names);
-        read.map_err(|error| failed(io::Error::other(error)))?;
-        let columns: Vec<String> = names.iter().map(|name| name.trim().to_owned()).collect();
+        let mut rows = reader.from_reader(Cursor::new(text)).into_records();
+        let mut columns = || -> Result<Vec<String>> {
+            let row = rows.next().transpose().map_err(|error| failed(io::Error::other(error)))?;
+            Ok(row.iter().flatten().map(|name| name.trim().to_owned()).collect())
+        };
+        let first = columns()?;
+        let columns = if is_separator(&first) { columns()? } else { first };
         match repeated(columns.iter().map(String::as_str), |_| true) {
             Some(name) => Err(unread(&shown(), twice("columns", name))),
             None => Ok(TableForm { columns, delimiter, added: None, is_marked, is_crlf }),
@@ -179,6 +183,9 @@ mod tests {
         let form = form("a.csv", "\u{feff}id;text\r\n1;2\r\n".as_bytes()).unwrap();
         assert_eq!(form.head(), "\u{feff}id;text\r\n");
         assert_eq!(form.row(r#"{"id":"1","text":"a"}"#), "1;a\r\n");
+        // The delimiter is what `sep=` tells Excel.
+        let told = self::form("a.csv", b"sep=;\r\nid;text,more\r\n1;2\r\n").unwrap();
+        assert_eq!(told.head(), "id;text,more\r\n");
         let form = self::form("a.csv", b"id,text\n1,\"a\r\nb\"\n").unwrap();
         assert_eq!((form.head(), form.row(r#"{"id":"1"}"#)), ("id,text\n".into(), "1,\n".into()));
     }

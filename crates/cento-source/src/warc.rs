@@ -16,7 +16,7 @@ use std::io::{self, BufRead, Read};
 use std::ops::ControlFlow;
 
 use crate::archive::{Body, Each, Entry};
-use records::{Records, StreamRecord};
+use records::{ArcHead, Records, StreamRecord};
 
 /// The maximum length of the head of a record, or of an answer.
 const HEAD_BYTES_MAX: usize = 64 << 10;
@@ -96,15 +96,11 @@ impl RecordHead {
         }
     }
 
-    /// Parses a head of ARC: an address, further fields, and a length.
     fn of_arc(head: &str) -> Option<RecordHead> {
-        let mut fields = head.split_ascii_whitespace();
-        let address = fields.next()?.to_owned();
-        let len = fields.next_back()?.parse().ok()?;
-        let content_type = fields.nth(2).unwrap_or_default().to_ascii_lowercase();
-        let is_page = address.starts_with("http");
-        let kind = if is_page { "response" } else { "other" }.to_owned();
-        Some(RecordHead { kind, address, content_type, len })
+        let ArcHead { address, content_type, len } = ArcHead::of(head)?;
+        let kind = if address.starts_with("http") { "response" } else { "other" }.to_owned();
+        let content_type = content_type.to_ascii_lowercase();
+        Some(RecordHead { kind, address: address.to_owned(), content_type, len })
     }
 
     fn of_warc(head: &str) -> Option<RecordHead> {
@@ -141,15 +137,19 @@ impl RecordHead {
         records: &mut Records<impl Read>,
         each: Each<'_>,
     ) -> io::Result<ControlFlow<()>> {
-        if self.len > HELD_BYTES_MAX {
+        let content = match self.len > HELD_BYTES_MAX {
+            true => records.content_before_head(self.len, HELD_BYTES_MAX)?,
+            false => Some(records.content(self.len)?),
+        };
+        let Some(content) = content else {
             let mut body = Body { stream: records, left: self.len };
             let flow = self.page(&mut body, each)?;
             if flow.is_continue() {
                 io::copy(&mut body, &mut io::sink())?;
             }
             return Ok(flow);
-        }
-        match records.content(self.len)? {
+        };
+        match content {
             Ok(content) => {
                 let left = content.len() as u64;
                 self.page(&mut Body { stream: &mut &content[..], left }, each)
@@ -159,10 +159,11 @@ impl RecordHead {
         }
     }
 
-    /// Returns whether the content may be a page. Other records are requests, metadata, and pages
-    /// seen before.
+    /// Returns whether the content may be a page. Other records are requests, metadata, pages seen
+    /// before, and the addresses of hosts, which Heritrix archives as responses.
     fn has_page(&self) -> bool {
-        ["response", "resource", "conversion"].contains(&self.kind.as_str())
+        let kinds = ["response", "resource", "conversion"];
+        kinds.contains(&self.kind.as_str()) && !self.address.starts_with("dns:")
     }
 
     /// Passes on the page of a record, if any.
@@ -426,6 +427,7 @@ mod tests {
             record("response", "http://h", "application/http", "no head"),
             record("conversion", "http://i", "text/plain", "four"),
             record("resource", "file:///j", "image/png", "?"),
+            record("response", "dns:a", "text/dns", "20230101000000\na. 300 IN A 10.0.0.1\n"),
         ];
         let expected = [
             "http://a page.html: <p>one\r\n\r\n".to_owned(),
@@ -489,7 +491,7 @@ mod tests {
         let others = |found: &[String]| -> Vec<String> {
             whole.iter().filter(|page| found.contains(page)).cloned().collect()
         };
-        for by in [-60, -20, -1, 1, 2, 3, 4, 5, 60, 300, 5_000, 60_000] {
+        for by in [-60, -20, -1, 1, 2, 3, 4, 5, 60, 300, 5_000, 60_000, 1 << 40] {
             let (found, error) = all(&five(|page| length(page, by)));
             let expected: Vec<String> =
                 whole.iter().filter(|page| !page.contains("//1")).cloned().collect();
@@ -561,6 +563,7 @@ mod tests {
                 record("http://site.example/1", "text/html", &page("<p>two\n\nthree")),
                 record("http://site.example/2", "image/png", "HTTP/1.1 404 No\r\n\r\n"),
                 record("http://site.example/3", "text/plain", "four"),
+                record("http://site.example/a page 2", "text/plain", "five"),
             ]
             .concat()
         };
@@ -569,6 +572,7 @@ mod tests {
             "http://site.example/1 page.html: <p>two\n\nthree".into(),
             format!("http://site.example/2 {NO_SUCCESS}"),
             "http://site.example/3 page.txt: four".into(),
+            "http://site.example/a page 2 page.txt: five".into(),
         ];
         assert_eq!(all_of(archive("").as_bytes(), Kind::Arc), (expected.to_vec(), None));
         let (mut found, error) = all_of(archive("a stray line\n").as_bytes(), Kind::Arc);

@@ -234,7 +234,10 @@ impl Dedup {
         // The earlier run was interrupted after finishing, so nothing is left to do.
         let mut defaults = None;
         let end = match is_done {
-            true => Ok(()),
+            true => {
+                note!("cento: the run had ended already, so nothing was read again");
+                Ok(())
+            }
             false => {
                 let (paths, threads, memory) = (&self.paths, self.threads(), self.memory());
                 let records =
@@ -295,11 +298,12 @@ impl Dedup {
         let keeps_places = self.writes_tables();
         let filter = self.filter.filter().expect("each pattern was checked");
         let options = self.source.options_within(self.memory()).expect("it was checked");
-        // Without an index, the record is written unchanged and fields only decide. An index stores
-        // fields.
-        let meta_fields = match self.index {
-            Some(_) => options.meta_fields,
-            None => options.meta_fields.or_object(),
+        // Fields decide about duplicates, and an index stores them. A record has its fields at
+        // hand, but the copy of a table has no records.
+        let groups = self.options.within.is_some() || self.options.group_by.is_some();
+        let meta_fields = match self.index.is_some() || (keeps_places && groups) {
+            true => options.meta_fields,
+            false => options.meta_fields.or_object(),
         };
         SourceOptions {
             keeps_records: !keeps_places,

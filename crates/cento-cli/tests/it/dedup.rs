@@ -244,6 +244,7 @@ fn no_output_lies_inside_the_input() {
     check(&["in", "--index", "in/idx"], "inside the input");
     check(&["in/a.jsonl", "--out", "in/a.jsonl"], "inside the input");
     check(&["in", "--out", "x", "--dropped", "./x"], "two outputs");
+    check(&["in", "--out", "-"], "no name of a file");
     #[cfg(unix)]
     assert_eq!(dir.run(&["dedup", "in", "--out", "/dev/null", "--dropped", "/dev/null"]).status, 0);
     assert_eq!(dir.run(&["dedup", "in", "--out", "x", "--dropped", "y"]).status, 0);
@@ -327,6 +328,27 @@ fn a_corrected_document_takes_the_place_of_the_old_one() {
     let summary = dir.json(&["dedup", "dated.jsonl", "--index", "idx", "--out", "3"]);
     assert_eq!(summary["unchanged"], 1);
     assert_eq!(dir.json(&["show", "idx", "a"])["meta"], json!({"year": 2024}));
+}
+
+#[test]
+fn a_correction_that_is_a_duplicate_removes_the_old_text() {
+    // Regression: the old text stayed in the index, so that a new document with this text was
+    // dropped as the duplicate of a text that no output had any more.
+    let dir = Dir::new();
+    let [a, b] = [1, 2].map(|seed| words(seed, 200));
+    dir.write("in.jsonl", [line("a", &a, json!({})), line("b", &b, json!({}))].concat());
+    dir.json(&["dedup", "in.jsonl", "--index", "idx", "--out", "1"]);
+    dir.write("fixed.jsonl", [line("a", &a, json!({})), line("b", &a, json!({}))].concat());
+    let fixed = dir.json(&["dedup", "fixed.jsonl", "--index", "idx", "--out", "2"]);
+    assert_eq!((&fixed["unchanged"], &fixed["exact"]), (&json!(1), &json!(1)));
+    assert_eq!(dir.json(&["stats", "idx", "--quick"])["documents"], 1);
+    dir.write("next.jsonl", line("c", &b, json!({})));
+    assert_eq!(dir.json(&["dedup", "next.jsonl", "--index", "idx", "--out", "3"])["kept"], 1);
+    // Within one run, too: the old text goes before a later document comes.
+    let batch = [line("c", &a, json!({})), line("d", &b, json!({}))].concat();
+    dir.write("both.jsonl", batch);
+    assert_eq!(dir.json(&["dedup", "both.jsonl", "--index", "idx", "--out", "4"])["kept"], 1);
+    assert_eq!(lines(&dir, "4")[0]["id"], "d");
 }
 
 #[test]

@@ -56,7 +56,7 @@ fn ids_to_remove_are_read_line_by_line() {
     let run = dir.run(&["remove", "idx", "--from-file", "ids.txt"]);
     assert!(run.err.contains("ids.txt:2: it is not UTF-8"), "{}", run.err);
     // The refused run removed nothing, because an id could not be read.
-    dir.write("ids.txt", "a\r\n\nnone\nb");
+    dir.write("ids.txt", "\u{feff}a\r\n\nnone\nb");
     let report = dir.json(&["remove", "idx", "c", "--from-file", "ids.txt"]);
     assert_eq!(report, json!({"removed": 3, "missing": ["none"]}));
 }

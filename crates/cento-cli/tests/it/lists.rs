@@ -107,13 +107,24 @@ fn a_file_that_has_nothing_to_compare_is_not_compared() {
 }
 
 #[test]
-fn a_document_whose_id_another_one_has_is_named() {
+fn documents_with_one_id_are_all_compared() {
+    // Regression: only the last of them was compared, so files whose records are numbered from 0
+    // lost all but one of their records.
     let dir = Dir::new();
-    let lines = [("a", 1), ("b", 1), ("a", 2)];
-    dir.write("in.jsonl", lines.map(|(id, seed)| line(id, &words(seed, 60), json!({}))).concat());
-    dir.write("more.jsonl", line("c", &words(1, 60), json!({})));
-    let args = ["pairs", "in.jsonl", "more.jsonl"];
-    check_named(&dir, &args, &[("a", "a later document has the same id")]);
+    let lines = |seeds: [u64; 2]| {
+        let numbered = seeds.iter().enumerate();
+        let line = |(id, &seed): (usize, &u64)| line(&id.to_string(), &words(seed, 60), json!({}));
+        numbered.map(line).collect::<String>()
+    };
+    dir.write("in.jsonl", lines([1, 2]));
+    dir.write("more.jsonl", lines([3, 1]));
+    // A file that is named twice has its documents once.
+    let pairs = dir.run(&["pairs", "in.jsonl", "more.jsonl", "more.jsonl", "--format", "csv"]);
+    assert_eq!((pairs.status, pairs.err.as_str()), (0, ""), "{}", pairs.out);
+    let rows: Vec<&str> = pairs.out.lines().skip(1).collect();
+    assert!(rows.len() == 1 && rows[0].contains("1#2"), "{}", pairs.out);
+    let clusters = dir.run(&["cluster", "in.jsonl", "more.jsonl", "--format", "csv"]);
+    assert_eq!((clusters.status, clusters.out.lines().count()), (0, 3), "{}", clusters.out);
 }
 
 #[test]

@@ -72,6 +72,25 @@ fn a_copy_without_contaminated_rows_of_parquet_is_whole_or_missing() {
 }
 
 #[test]
+fn a_column_says_which_rows_of_parquet_may_be_duplicates() {
+    // Regression: copies of Parquet files have no records, and the column was not read.
+    let dir = Dir::new();
+    dir.write("in/a.parquet", PARQUET);
+    for (option, lines, copies) in
+        [("--within", "within.jsonl", "within/"), ("--group-by", "across.jsonl", "across/")]
+    {
+        let args = [&["dedup", "in", option, "kind"][..], &COLUMNS].concat();
+        let lines = dir.json(&[&args[..], &["--out", lines]].concat());
+        let copied = dir.json(&[&args[..], &["--out", copies]].concat());
+        assert_eq!(copied, lines, "{option}");
+    }
+    let all = [&["dedup", "in", "--out", "all.jsonl"][..], &COLUMNS].concat();
+    let kept = |name: &str| fs::read_to_string(dir.path(name)).unwrap().lines().count();
+    dir.json(&all);
+    assert!(kept("within.jsonl") > kept("all.jsonl"), "the column decides");
+}
+
+#[test]
 fn passages_are_cut_out_of_rows_of_parquet_and_all_else_stays() {
     let dir = Dir::new();
     dir.write("in/a.parquet", PARQUET);

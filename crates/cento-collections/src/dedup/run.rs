@@ -323,6 +323,7 @@ impl DedupRun {
             self.renewed(committed, &signed, prepared)?;
         if let Some(verdict) = self.withdrawn(&signed)? {
             self.earlier.meet(&signed, stored.earlier, None)?;
+            self.retire(&signed, &stored)?;
             self.tell(signed.document, verdict);
             return Ok(());
         }
@@ -358,6 +359,9 @@ impl DedupRun {
         }
         let is_kept = itself.is_none() && verdict.is_kept();
         if !is_kept && !self.options.keeps_none {
+            if itself.is_none() {
+                self.retire(&signed, &stored)?;
+            }
             self.tell(signed.document, verdict);
             return Ok(());
         }
@@ -446,6 +450,16 @@ impl DedupRun {
         // The meta object or the parts may have changed.
         if own.is_replaceable {
             self.writer.add_signed(signed)?;
+        }
+        Ok(())
+    }
+
+    /// Removes the old version of a document whose new version is dropped. Later documents would
+    /// otherwise be duplicates of a text that the corpus no longer has.
+    fn retire(&mut self, signed: &SignedDocument, stored: &Stored) -> Result<()> {
+        if let Some(old) = stored.own().filter(|old| old.text != signed.digest) {
+            self.earlier.replace(&signed.document.id, old.address);
+            self.writer.remove(&signed.document.id)?;
         }
         Ok(())
     }

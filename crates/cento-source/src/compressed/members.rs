@@ -181,6 +181,9 @@ impl<R: Read> Members<R> {
                     .into()
             }
             io::ErrorKind::OutOfMemory => too_far_back(self.compression, self.window_bytes_max),
+            _ if error.to_string() == "Dictionary mismatch" => {
+                format!("the {name} data needs a dictionary that is not at its beginning").into()
+            }
             _ => format!("the {name} data is damaged before byte {at}: {error}").into(),
         };
         self.of_next(io::Error::new(error.kind(), what))
@@ -242,6 +245,10 @@ impl<R: Read> Frames<R> {
         decoder: Option<Decoder<'static>>,
         window_bytes_max: u64,
     ) -> io::Result<Frames<R>> {
+        let dictionary = match decoder {
+            None => read_dictionary(&mut input)?,
+            Some(_) => None,
+        };
         let (window, content) = sizes(input.peek(FRAME_HEADER_BYTES_MAX)?);
         let window_bytes = window.min(content.unwrap_or(u64::MAX));
         // If the content size is unknown, the content may be smaller than the window. Reading will
@@ -253,7 +260,7 @@ impl<R: Read> Frames<R> {
         let decoder = match decoder {
             Some(decoder) => decoder,
             None => {
-                let mut decoder = Decoder::new()?;
+                let mut decoder = Decoder::with_dictionary(&dictionary.unwrap_or_default())?;
                 // The maximum of the format. This module itself refuses windows that are too large.
                 let log_max = if cfg!(target_pointer_width = "64") { 31 } else { 30 };
                 decoder.set_parameter(DParameter::WindowLogMax(log_max))?;
@@ -286,6 +293,37 @@ impl<R: Read> Frames<R> {
         }
         Ok(0)
     }
+}
+
+/// The first bytes of the skippable frame with a dictionary, of a dictionary, and of a frame.
+const DICTIONARY_FRAME: [u8; 4] = [0x5d, 0x2a, 0x4d, 0x18];
+const DICTIONARY: [u8; 4] = [0x37, 0xa4, 0x30, 0xec];
+const FRAME: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
+
+/// The maximum length of a dictionary. Web archives have dictionaries of 1 MiB.
+const DICTIONARY_BYTES_MAX: usize = 16 << 20;
+
+/// Reads the dictionary at the beginning of a web archive (`.warc.zst`), which may be compressed
+/// itself. Returns `None` if the data begins with something else.
+fn read_dictionary(input: &mut PeekedInput<impl Read>) -> io::Result<Option<Vec<u8>>> {
+    let start = input.peek(12)?;
+    let Some([magic, len, inner]) = start.as_chunks::<4>().0.first_chunk() else { return Ok(None) };
+    let len = u32::from_le_bytes(*len) as usize;
+    let is_dictionary = *magic == DICTIONARY_FRAME && [DICTIONARY, FRAME].contains(inner);
+    if !is_dictionary || len > DICTIONARY_BYTES_MAX {
+        return Ok(None);
+    }
+    let is_packed = *inner == FRAME;
+    input.consume(8);
+    let mut dictionary = Vec::new();
+    input.take(len as u64).read_to_end(&mut dictionary)?;
+    if !is_packed {
+        return Ok(Some(dictionary));
+    }
+    let mut unpacked = Vec::new();
+    let frame = zstd::Decoder::new(&*dictionary)?;
+    frame.take(DICTIONARY_BYTES_MAX as u64).read_to_end(&mut unpacked)?;
+    Ok(Some(unpacked))
 }
 
 /// Returns the window size of a frame, and the content size if the header has it. A truncated

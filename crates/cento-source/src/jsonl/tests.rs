@@ -83,6 +83,32 @@ fn fields_may_have_other_names() {
 }
 
 #[test]
+fn an_id_may_be_within_a_field() {
+    // As MongoDB and GeoJSON have it.
+    let id = |line: &str, id_field: &str, meta_fields: MetaFields| {
+        let options =
+            SourceOptions { id_field: id_field.into(), meta_fields, ..SourceOptions::default() };
+        parse(line.as_bytes(), false, &options, || "place".into()).map(|document| document.id)
+    };
+    let line = r#"{"_id":{"$oid":"5f"},"a":{"b":{"c":7}},"text":"t","x.y":"z"}"#;
+    for fields in [MetaFields::All, MetaFields::Named(vec!["a".into()])] {
+        for (field, expected) in [
+            ("_id.$oid", "5f"),
+            ("a.b.c", "7"),
+            ("x.y", "z"),
+            ("a.c", "place"),
+            ("text.a", "place"),
+        ] {
+            assert_eq!(id(line, field, fields.clone()).unwrap(), expected, "{field}");
+        }
+    }
+    let refused = id(line, "_id", MetaFields::All).unwrap_err().to_string();
+    assert!(refused.contains("`_id` is an object, and not an id (its member is `_id.$oid`)"));
+    let twice = r#"{"_id":{"$oid":"5f"},"_id":{"$oid":"60"},"text":"t"}"#;
+    assert!(id(twice, "_id.$oid", MetaFields::Named(Vec::new())).is_err());
+}
+
+#[test]
 fn a_line_with_parts_is_a_document_of_them() {
     let parts = r#"[{"name":"a.c","text":"x"},{"text":"y\n","name":"b.c"}]"#;
     let document = parsed(&format!(r#"{{"id":"i","parts":{parts}}}"#)).unwrap();

@@ -4,6 +4,7 @@
 //! or stray bytes follow. The next head is then searched for, first in the content already read.
 
 use std::io::{self, BufRead, BufReader, Read};
+use std::net::IpAddr;
 
 use super::{HEAD_BYTES_MAX, Kind};
 use crate::archive::cut_short;
@@ -130,21 +131,58 @@ impl<R: Read> Records<R> {
             return Ok(Ok(content));
         }
         match self.head_in(&content) {
-            Some(at) => {
-                // The length is too great.
-                let next = content.split_off(at);
-                let end = content.trim_ascii_end().len();
-                content.truncate(end);
-                self.put_back(next);
-                self.defect = Some(format!(
-                    "a record in it declares {len} bytes and has {end}: the next record begins \
-                     there"
-                ));
-                Ok(Ok(content))
-            }
+            Some(at) => Ok(Ok(self.shortened(content, at, len))),
             None if !is_whole => Ok(Err(cut_short().to_string())),
             None => Ok(Ok(content)),
         }
+    }
+
+    /// Returns the content of a record that declares this length, which is too much to hold, if
+    /// another record begins within the first `held` bytes. `None` leaves the content in the
+    /// stream. Without this look, one wrong length would swallow the rest of the archive.
+    ///
+    /// # Errors
+    /// When the stream cannot be read further.
+    pub fn content_before_head(
+        &mut self,
+        len: u64,
+        held: u64,
+    ) -> io::Result<Option<Result<Vec<u8>, String>>> {
+        let mut content = Vec::new();
+        let read = self.take(held).read_to_end(&mut content);
+        self.begins_line = true;
+        if let Err(error) = read {
+            return self.damage(error).map(|why| Some(Err(why)));
+        }
+        let after_empty_line = |at: usize| {
+            let before = content[..at].strip_suffix(b"\n").unwrap_or_default();
+            before.strip_suffix(b"\r").unwrap_or(before).ends_with(b"\n")
+        };
+        let is_whole_head = |at: usize| {
+            let rest = &content[at..];
+            memchr::memchr(b'\n', rest).is_some() && is_head(rest, self.kind)
+        };
+        let mut starts = memchr::memchr_iter(b'\n', &content).map(|at| at + 1);
+        match starts.find(|&at| is_whole_head(at) && after_empty_line(at)) {
+            Some(at) => Ok(Some(Ok(self.shortened(content, at, len)))),
+            None => {
+                self.put_back(content);
+                Ok(None)
+            }
+        }
+    }
+
+    /// Ends the content of a record that declares too great a length before the next head, which
+    /// begins `at` an offset.
+    fn shortened(&mut self, mut content: Vec<u8>, at: usize, len: u64) -> Vec<u8> {
+        let next = content.split_off(at);
+        let end = content.trim_ascii_end().len();
+        content.truncate(end);
+        self.put_back(next);
+        self.defect = Some(format!(
+            "a record in it declares {len} bytes and has {end}: the next record begins there"
+        ));
+        content
     }
 
     /// Returns whether a record or the end follows, after empty lines.
@@ -252,17 +290,42 @@ fn is_begun(rest: &[u8], kind: Kind) -> bool {
     kind == Kind::Warc && !rest.is_empty() && b"WARC/1.".starts_with(rest)
 }
 
-/// Returns whether a line has the five fields of a head of ARC 1, or the ten of ARC 2: an address
-/// first, digits of a date third, and a length last.
+/// Returns whether a line is a head of ARC 1 or 2.
 fn is_arc_head(line: &[u8]) -> bool {
-    let fields = || line.split(|byte| byte.is_ascii_whitespace()).filter(|it| !it.is_empty());
-    let is_number = |field: &[u8]| field.iter().all(u8::is_ascii_digit);
-    let is_address =
-        |field: &[u8]| field.starts_with(b"dns:") || memchr::memmem::find(field, b"://").is_some();
-    [5, 10].contains(&fields().count())
-        && fields().next().is_some_and(is_address)
-        && fields().nth(2).is_some_and(is_number)
-        && fields().next_back().is_some_and(is_number)
+    ArcHead::of(&String::from_utf8_lossy(line)).is_some()
+}
+
+/// The fields of a head of ARC that tell something about the content.
+pub struct ArcHead<'a> {
+    pub address: &'a str,
+    pub content_type: &'a str,
+    pub len: u64,
+}
+
+impl<'a> ArcHead<'a> {
+    /// Parses an address, the IP address of the server, a date, the type of the content, in ARC 2
+    /// five other fields, and a length. The IP address and the date tell where the address ends,
+    /// because crawlers wrote addresses with blanks as they were.
+    pub fn of(line: &'a str) -> Option<ArcHead<'a>> {
+        let line = line.trim_ascii();
+        let is_date = |field: &str| field.len() >= 8 && field.bytes().all(|b| b.is_ascii_digit());
+        let mut from = 0;
+        let (address, rest) = loop {
+            let blank = from + line[from..].find(' ')?;
+            let (ip, rest) = line[blank + 1..].split_once(' ')?;
+            let date = rest.split(' ').next().unwrap_or_default();
+            if ip.parse::<IpAddr>().is_ok() && is_date(date) {
+                break (line[..blank].trim_end(), rest);
+            }
+            from = blank + 1;
+        };
+        let is_address = address.starts_with("dns:") || address.contains("://");
+        let mut fields = rest.split_ascii_whitespace();
+        fields.next();
+        let content_type = fields.next().filter(|_| is_address)?;
+        let len = fields.next_back()?.parse().ok()?;
+        Some(ArcHead { address, content_type, len })
+    }
 }
 
 impl<R: Read> Read for Records<R> {

@@ -42,7 +42,7 @@ const DOCUMENTS: [(&[u8], &str); 13] = [
 const WORD_BEFORE_6: &str = "it is a document of Word before version 6; convert it to text first";
 
 /// The first bytes of other files, and their formats.
-const OTHERS: [(&[u8], &str); 20] = [
+const OTHERS: [(&[u8], &str); 21] = [
     (b"PK\x05\x06", "it is an empty zip archive"),
     (b"\x1f\x8b\x08", "it is compressed with gzip; give it a name that ends in .gz"),
     (b"\x28\xb5\x2f\xfd", "it is compressed with Zstandard; give it a name that ends in .zst"),
@@ -61,6 +61,7 @@ const OTHERS: [(&[u8], &str); 20] = [
     (b"\xca\xfe\xba\xbe", "it is a program"),
     (b"\xcf\xfa\xed\xfe", "it is a program"),
     (b"SQLite format 3\0", "it is a database"),
+    (b"Obj\x01", "it is an Avro file; convert it to Parquet or JSON lines"),
     (b"OggS\0", "it is an audio file"),
     (b"ID3\x03\0", "it is an audio file"),
 ];
