@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
+use cento::Stop;
 use cento::index::{Config, Index, WriterOptions};
 use cento_collections::watch::EventReader;
 
@@ -61,7 +62,7 @@ fn events(dir: &Path, bytes: &[u8], is_sealed: bool) {
     fs::write(dir.join("0000000000000001.jsonl"), bytes).expect("the directory can be written");
     let Ok(reader) = EventReader::open(dir) else { return };
     for after in [0, 1, u64::MAX] {
-        let Ok(found) = reader.read(after, None, 10) else { continue };
+        let Ok(found) = reader.read(after, None, 10, Stop::NEVER) else { continue };
         assert!(found.events.len() <= 10 && found.next <= reader.next());
         assert!(found.events.iter().all(|event| event.cursor < reader.next()));
     }

@@ -278,3 +278,36 @@ def test_a_deduper_leaves_out_what_is_no_document(tmp_path: Path, good: list[str
     assert deduper.keep(batch) == [True, False, True, False]
     assert [refusal.number for refusal in deduper.refusals] == [1]
     assert len(cento.Index(tmp_path / "skips")) == 2
+
+
+def test_a_number_that_is_none_of_threads_or_bytes_is_refused_by_name(
+    empty: cento.Index, good: list[str]
+) -> None:
+    # It was an OverflowError of the boundary to Rust, which no handler of cento.Error saw.
+    calls: dict[str, Callable[[Any], object]] = {
+        "memory": lambda n: empty.writer(memory=n),
+        "threads": lambda n: empty.search_many(good, threads=n),
+        "segments": lambda n: empty.compact(n),
+        "after": lambda n: empty.watches.events(n),
+        "limit": lambda n: empty.watches.events(limit=n),
+    }
+    for name, call in calls.items():
+        for number in (-1, 1 << 70, 1.5, "3", True):
+            with pytest.raises(cento.InvalidArgumentError, match=f"`{name}` is") as refused:
+                call(number)
+            assert (refused.value.argument, refused.value.reason) == (name, "invalid_argument")
+
+
+def test_every_refusal_has_a_reason(empty: cento.Index, good: list[str]) -> None:
+    # Refusals that Python made itself had none.
+    calls: list[tuple[str, Callable[[], object]]] = [
+        ("invalid_input", lambda: empty.search_many(cast(Any, good[0]))),
+        ("invalid_argument", lambda: empty.search_many(cast(Any, None))),
+        ("invalid_argument", lambda: empty.open_writer(wait=-1)),
+        ("invalid_argument", lambda: list(cento.dedup(good, on_error=cast(Any, "stop")))),
+        ("unknown_id", lambda: empty["nobody"]),
+    ]
+    for reason, call in calls:
+        with pytest.raises(cento.Error) as refused:
+            call()
+        assert refused.value.reason == reason

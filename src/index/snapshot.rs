@@ -9,7 +9,6 @@ use std::sync::Arc;
 
 use cento_api::NOVELTY;
 use memchr::memmem;
-use serde_json::{Map, Value};
 use tantivy::schema::IndexRecordOption;
 use tantivy::{
     Directory, DocSet, IndexReader, ReloadPolicy, Searcher, SegmentReader, TERMINATED,
@@ -560,19 +559,6 @@ impl Snapshot {
         let _room = reserve(text.len(), segment.document(address.doc)?.tokens)?;
         let signed = self.config().sign_within(&text, usize::MAX, &mut Vec::new(), stop)?;
         Ok(signed.fingerprints.expect("nothing is too large"))
-    }
-
-    /// Returns the metadata of a document.
-    ///
-    /// # Errors
-    /// When the column cannot be read.
-    pub fn meta(&self, address: DocAddress) -> Result<Map<String, Value>> {
-        let json = self.meta_json(address)?;
-        if json.is_empty() {
-            return Ok(Map::new());
-        }
-        serde_json::from_slice(&json)
-            .map_err(|_| self.damaged(address, "fast", "the meta object is not JSON"))
     }
 
     /// Returns the JSON of a document's meta object with sorted keys. Empty without a meta object.

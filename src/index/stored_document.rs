@@ -1,6 +1,7 @@
 //! Reads the documents of a snapshot.
 
 use cento_api::Part;
+use cento_api::json::heap_bytes;
 use serde_json::{Map, Value};
 
 use super::storage::record;
@@ -71,6 +72,30 @@ impl Snapshot {
             None => Ok(Vec::new()),
             Some(_) => Ok(self.stored(address)?.parts),
         }
+    }
+
+    /// Returns the metadata of a document.
+    ///
+    /// # Errors
+    /// When the column cannot be read.
+    pub fn meta(&self, address: DocAddress) -> Result<Map<String, Value>> {
+        Ok(self.measured_meta(address)?.0)
+    }
+
+    /// Returns the metadata of a document, and the bytes that it takes in an answer: as an object
+    /// and, while it is written, as JSON in a buffer that has just doubled.
+    ///
+    /// # Errors
+    /// When the column cannot be read.
+    pub(crate) fn measured_meta(&self, address: DocAddress) -> Result<(Map<String, Value>, usize)> {
+        let json = self.meta_json(address)?;
+        if json.is_empty() {
+            return Ok((Map::new(), 0));
+        }
+        let meta = serde_json::from_slice(&json)
+            .map_err(|_| self.damaged(address, "fast", "the meta object is not JSON"))?;
+        let bytes = heap_bytes(&meta) + 2 * json.len();
+        Ok((meta, bytes))
     }
 
     /// Refuses a document whose parts are missing in the store.

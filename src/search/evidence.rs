@@ -61,10 +61,8 @@ pub struct Evidence<'a> {
     /// The last document, which is first verified and then searched for passages.
     last: Option<LastBackground>,
     memory: Option<QueryMemory>,
-    /// Permits for the tokens of the query, and for kept passages.
+    /// Permits for the tokens of the query.
     rooms: Vec<Permit>,
-    /// The bytes of kept passages that have no permit yet.
-    without_room: usize,
 }
 
 struct LastBackground {
@@ -167,7 +165,6 @@ impl<'a> Evidence<'a> {
             last: None,
             memory: query.memory.clone(),
             rooms,
-            without_room: 0,
         })
     }
 
@@ -429,13 +426,10 @@ impl<'a> Evidence<'a> {
     /// # Errors
     /// [`Error::Memory`] when not enough memory is left.
     pub fn keep(&mut self, passages: &Passages) -> Result<()> {
-        self.without_room += passages.bytes();
-        let (memory, held) = (self.memory.as_ref(), held_in(&self.rooms));
-        if let Some(room) = memory::reserve_kept(memory, held, self.without_room)? {
-            self.rooms.push(room);
-            self.without_room = 0;
+        match &self.memory {
+            Some(memory) => memory.keep(held_in(&self.rooms), passages.bytes(), "passages"),
+            None => Ok(()),
         }
-        Ok(())
     }
 
     fn of_fingerprints(&mut self, address: DocAddress) -> Result<Passages> {

@@ -169,7 +169,11 @@ impl Search<'_> {
         let scored = shown.iter_mut().map(|shown| &mut shown.scored);
         score::weigh_documents(self.searcher, scored, self.query)?;
         let mut similarities = Similarities::of(self)?;
-        shown.into_iter().map(|shown| self.hit(shown, &mut similarities)).collect()
+        let hit = |shown| {
+            self.query.stop().check()?;
+            self.hit(shown, &mut similarities)
+        };
+        shown.into_iter().map(hit).collect()
     }
 
     fn hit(&self, shown: HitDetails, similarities: &mut Similarities<'_>) -> Result<Hit> {
@@ -185,8 +189,12 @@ impl Search<'_> {
             Some(similarity) => similarity,
             None => similarities.shown(&scored)?,
         };
+        let (meta, meta_bytes) = searcher.snapshot.measured_meta(scored.address)?;
+        if let Some(memory) = &query.memory {
+            memory.keep(0, meta_bytes, "meta objects")?;
+        }
         Ok(Hit {
-            meta: searcher.snapshot.meta(scored.address)?,
+            meta,
             similarity,
             index: searcher.snapshot.name_of(scored.address).map(str::to_owned),
             id: scored.id,

@@ -5,7 +5,7 @@
 //! stored texts that it will be compared with. [`Query::memory`](super::Query::memory) therefore
 //! passes the budget on, and the memory for a stored text is reserved when the text is read.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::compare::align::runs_bytes;
 use crate::error::{Error, Result};
@@ -68,13 +68,51 @@ pub(super) fn of_tokens(tokens: u32) -> usize {
     (tokens as usize).saturating_mul(DOCUMENT_TOKEN_BYTES)
 }
 
-/// The source of the memory for the stored texts of a search.
+/// The source of the memory for the stored texts of a search, and for its answer.
+///
+/// The memory of the answer is returned when the last copy is dropped. Keep a copy for as long as
+/// you keep the answer.
 #[derive(Debug, Clone)]
 pub struct QueryMemory {
     /// The budget that memory is taken from.
     pub budget: Arc<ByteBudget>,
     /// The bytes that the search already holds from the budget, and keeps meanwhile.
     pub own_bytes: usize,
+    answer: Arc<Mutex<AnswerMemory>>,
+}
+
+/// The memory of an answer.
+#[derive(Debug, Default)]
+struct AnswerMemory {
+    permits: Vec<Permit>,
+    /// The bytes without a permit, because they are few.
+    without_permit: usize,
+}
+
+impl QueryMemory {
+    /// Returns the memory of a search that already holds `own_bytes` of this budget.
+    #[must_use]
+    pub fn new(budget: Arc<ByteBudget>, own_bytes: usize) -> QueryMemory {
+        QueryMemory { budget, own_bytes, answer: Arc::default() }
+    }
+
+    /// Reserves memory for a part of the answer, such as "passages". `held` are the bytes already
+    /// reserved by the caller.
+    ///
+    /// # Errors
+    /// The errors of [`reserve`].
+    pub(super) fn keep(&self, held: usize, bytes: usize, what: &str) -> Result<()> {
+        let mut answer = self.answer.lock().unwrap_or_else(PoisonError::into_inner);
+        answer.without_permit = answer.without_permit.saturating_add(bytes);
+        let kept: usize = answer.permits.iter().map(Permit::bytes).sum();
+        let (held, bytes) = (held.saturating_add(kept), answer.without_permit);
+        let what = || format!("an answer with {} bytes of {what}", kept.saturating_add(bytes));
+        if let Some(permit) = take(Some(self), held, bytes, what)? {
+            answer.permits.push(permit);
+            answer.without_permit = 0;
+        }
+        Ok(())
+    }
 }
 
 /// The source of the memory for stored documents that given documents are compared with.
@@ -149,18 +187,6 @@ pub(super) fn reserve_scratch(
     take(room, held, bytes, || format!("splitting a text of {text_bytes} bytes into tokens"))
 }
 
-/// Like [`reserve`], for the passages that are kept for the answer.
-///
-/// # Errors
-/// The errors of [`reserve`].
-pub(super) fn reserve_kept(
-    room: Option<&QueryMemory>,
-    held: usize,
-    bytes: usize,
-) -> Result<Option<Permit>> {
-    take(room, held, bytes, || format!("an answer with {bytes} bytes of passages"))
-}
-
 /// Returns the signature of a stored document. If signatures are not stored, reserves memory like
 /// [`reserve`] while the signature is computed from the text.
 ///
@@ -223,7 +249,7 @@ mod tests {
     #[track_caller]
     fn assert_takes(searcher: &Searcher, query: &Query, enough: usize, scratch: usize) {
         let search = |bytes: usize| {
-            let memory = QueryMemory { budget: ByteBudget::new(bytes), own_bytes: 0 };
+            let memory = QueryMemory::new(ByteBudget::new(bytes), 0);
             searcher.search(&query.clone().memory(memory))
         };
         assert!(!search(enough).unwrap().hits.is_empty());
@@ -253,7 +279,7 @@ mod tests {
         for query in [Query::id("long"), text(), text().budget(2), text().rank(Rank::Weight)] {
             let enough = scratch + 44_000 * SIGNED_BYTES;
             assert_takes(&unsigned, &query, enough, scratch);
-            let none = QueryMemory { budget: ByteBudget::new(0), own_bytes: 0 };
+            let none = QueryMemory::new(ByteBudget::new(0), 0);
             assert!(signed.search(&query.memory(none)).is_ok());
         }
     }
@@ -269,7 +295,7 @@ mod tests {
         writer.finish().unwrap();
         let searcher = Searcher::new(index.snapshot().unwrap());
         let search = |bytes: usize| {
-            let memory = Some(QueryMemory { budget: ByteBudget::new(bytes), own_bytes: 0 });
+            let memory = Some(QueryMemory::new(ByteBudget::new(bytes), 0));
             searcher.search(&Query::id("long").memory(memory).passages(true))
         };
         let error = search(RESERVED_BYTES_MIN).unwrap_err();
@@ -295,7 +321,7 @@ mod tests {
         let searcher = Searcher::new(index.snapshot().unwrap());
         let query = Query::text((0..CHUNKS).map(chunk).collect::<String>()).passages(true);
         let search = |bytes: usize, limit: usize| {
-            let memory = Some(QueryMemory { budget: ByteBudget::new(bytes), own_bytes: 0 });
+            let memory = Some(QueryMemory::new(ByteBudget::new(bytes), 0));
             searcher.search(&query.clone().memory(memory).limit(limit))
         };
         let error = search(RESERVED_BYTES_MIN, 30).unwrap_err();
@@ -311,7 +337,7 @@ mod tests {
     fn a_text_that_never_fits_is_distinct_from_one_that_does_not_fit_now() {
         let budget = ByteBudget::new(100 << 20);
         let is_for_now = |own: usize, bytes: usize| {
-            let room = QueryMemory { budget: budget.clone(), own_bytes: own << 20 };
+            let room = QueryMemory::new(budget.clone(), own << 20);
             match reserve(Some(&room), 10 << 20, bytes << 20, 1) {
                 Ok(permit) => permit.is_none().then_some(true),
                 Err(Error::Memory { is_for_now, .. }) => Some(is_for_now),

@@ -227,6 +227,73 @@ fn needed(wanted: &str) -> &str {
     }
 }
 
+/// The memory of a node of a map, in bytes. A map has a node for at most eleven members, and for at
+/// least five if there are several nodes.
+const NODE_BYTES: usize = 11 * (size_of::<String>() + size_of::<Value>()) + 112;
+
+/// The least memory of an allocation, in bytes.
+const ALLOCATION_BYTES: usize = 16;
+
+/// Returns the memory of an object in bytes, beside the object itself. It may be a hundred times
+/// the length of the JSON.
+///
+/// ```
+/// let object = |json| serde_json::from_str(json).unwrap();
+/// assert_eq!(cento_api::json::heap_bytes(&object("{}")), 0);
+/// assert!(cento_api::json::heap_bytes(&object(r#"{"a":{"a":{}}}"#)) > 1000);
+/// ```
+#[must_use]
+pub fn heap_bytes(object: &Map<String, Value>) -> usize {
+    let of = |(name, value): (&String, &Value)| of_string(name) + of_value(value);
+    let nodes = if object.len() <= 11 { object.len().min(1) } else { object.len().div_ceil(5) };
+    nodes * NODE_BYTES + object.iter().map(of).sum::<usize>()
+}
+
+/// The least memory of an array with values, in bytes.
+const ARRAY_BYTES: usize = 4 * size_of::<Value>() + ALLOCATION_BYTES;
+
+/// Returns an upper bound of the memory of a JSON text as values, in bytes, without the bytes of
+/// its strings. Takes little time, because nothing is parsed.
+///
+/// ```
+/// assert_eq!(cento_api::json::value_bytes_max(br#"{"text":"[{,,,"}"#), 728);
+/// ```
+#[must_use]
+pub fn value_bytes_max(json: &[u8]) -> usize {
+    let (mut bytes, mut in_string, mut is_escaped) = (0, false, false);
+    for &byte in json {
+        if in_string {
+            in_string = byte != b'"' || is_escaped;
+            is_escaped = byte == b'\\' && !is_escaped;
+            continue;
+        }
+        match byte {
+            b'"' => in_string = true,
+            b'{' => bytes += NODE_BYTES,
+            b'[' => bytes += ARRAY_BYTES,
+            // The capacity of an array may be twice its length.
+            b',' => bytes += 2 * size_of::<Value>(),
+            _ => {}
+        }
+    }
+    bytes
+}
+
+fn of_string(text: &String) -> usize {
+    if text.capacity() == 0 { 0 } else { text.capacity() + ALLOCATION_BYTES }
+}
+
+fn of_value(value: &Value) -> usize {
+    match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => 0,
+        Value::String(text) => of_string(text),
+        Value::Array(values) => {
+            values.capacity() * size_of::<Value>() + values.iter().map(of_value).sum::<usize>()
+        }
+        Value::Object(object) => heap_bytes(object),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;

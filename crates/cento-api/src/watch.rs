@@ -179,7 +179,7 @@ pub struct WatchEvent {
 }
 
 /// Events of watches, oldest first, and the cursor to continue with.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct WatchEvents {
     /// The events, oldest first.

@@ -39,6 +39,7 @@ where
     D: Deserializer<'de>,
 {
     #[derive(Deserialize)]
+    #[serde(expecting = "a list of a string and a whole number")]
     struct WholePair(String, #[serde(deserialize_with = "number")] u32);
     let pairs = Vec::<WholePair>::deserialize(deserializer)?;
     Ok(pairs.into_iter().map(|WholePair(text, number)| (text, number)).collect())

@@ -341,14 +341,12 @@ impl Remote {
         self.store.block(async {
             self.store.check_conditions(false).await?;
             let old = self.store.manifest(manifest).await?;
+            if !force {
+                withdrawn::check_newer(&self.store, &old).await?;
+            }
             let number = self.store.current().await?;
             let current = match self.store.manifest(number).await {
-                Ok(current) => {
-                    if !force {
-                        withdrawn::check_manifest(&self.store, &current, &old).await?;
-                    }
-                    Base::from(&current)
-                }
+                Ok(current) => Base::from(&current),
                 Err(Error::Corrupt(_)) => Base { number, id: None },
                 Err(error) => return Err(error),
             };

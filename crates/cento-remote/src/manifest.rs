@@ -21,6 +21,9 @@ const FORMAT: u32 = 1;
 /// The directory of the parts of files.
 pub const PARTS: &str = "data";
 
+/// The ending of a file with withdrawals.
+const WITHDRAWALS_ENDING: &str = ".withdrawn";
+
 /// The maximum size of a manifest, enough for the parts of some 30 TB.
 pub const MANIFEST_BYTES_MAX: u64 = 64 << 20;
 
@@ -125,6 +128,13 @@ impl StoredFile {
 pub fn since_of(path: &Path) -> Option<u64> {
     let (since, _) = path.as_ref().strip_prefix(PARTS)?.strip_prefix('/')?.split_once('-')?;
     if since.len() == 20 { since.parse().ok() } else { None }
+}
+
+/// Returns the beginning that the paths of all parts of a file have in common, if the part with
+/// this path belongs to a file of withdrawals.
+pub fn file_of_withdrawals(path: &Path) -> Option<&str> {
+    let file = path.as_ref().rsplitn(3, '-').nth(2)?;
+    file.ends_with(WITHDRAWALS_ENDING).then_some(file)
 }
 
 /// The manifest before the next manifest.

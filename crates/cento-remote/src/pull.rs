@@ -81,12 +81,8 @@ impl Remote {
                 None => self.store.current().await?,
             };
             let manifest = self.store.manifest(number).await?;
-            if let Some(number) = options.manifest
-                && !options.force
-                && let Ok(current) = self.store.manifest(self.store.current().await?).await
-                && current.number > number
-            {
-                withdrawn::check_manifest(&self.store, &current, &manifest).await?;
+            if options.manifest.is_some() && !options.force {
+                withdrawn::check_newer(&self.store, &manifest).await?;
             }
             Ok::<_, Error>(manifest)
         })?;

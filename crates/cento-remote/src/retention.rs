@@ -5,14 +5,14 @@
 //! clock on this machine removes nothing. The time of the last push would not do as "now": the
 //! commit before the last push would never be old.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use object_store::ObjectMeta;
 use object_store::path::Path;
 
 use crate::listing;
-use crate::manifest::{PARTS, since_of};
+use crate::manifest::{PARTS, file_of_withdrawals, since_of};
 use crate::store::Store;
 use crate::{Remote, RetentionResult, is_unreadable, micros};
 use cento::Result;
@@ -116,6 +116,29 @@ impl KeptParts {
         }
         Ok(named)
     }
+}
+
+/// Returns the files of withdrawals that no readable manifest lists, with their parts in order.
+///
+/// # Errors
+/// When the store cannot be read.
+pub async fn unnamed_withdrawals(store: &Store) -> Result<BTreeMap<String, Vec<ObjectMeta>>> {
+    let named = KeptParts::read(store).await?;
+    let mut found = BTreeMap::<String, Vec<ObjectMeta>>::new();
+    let collect = async |part: ObjectMeta| {
+        if let Some(file) = file_of_withdrawals(&part.location)
+            && !named.paths.contains(&part.location)
+        {
+            found.entry(file.to_owned()).or_default().push(part);
+        }
+        Ok(())
+    };
+    store.for_each_below(&Path::from(PARTS), listing::PARTS, collect).await?;
+    for parts in found.values_mut() {
+        // The path of a part ends with its number and its digest.
+        parts.sort_by(|a, b| a.location.cmp(&b.location));
+    }
+    Ok(found)
 }
 
 /// Returns the number of parts that no manifest lists and no push will list: parts of pushes or

@@ -7,9 +7,10 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use futures_util::stream::{self, StreamExt};
+use object_store::ObjectMeta;
 
 use crate::manifest::Manifest;
-use crate::retention::unnamed_parts;
+use crate::retention::{unnamed_parts, unnamed_withdrawals};
 use crate::store::Store;
 use crate::{Remote, is_unreadable};
 use cento::index::{Receiver, Withdrawals};
@@ -28,6 +29,47 @@ pub async fn check_manifest(store: &Store, current: &Manifest, other: &Manifest)
     }
     let (own, others) = (withdrawals(store, current).await?, withdrawals(store, other).await?);
     check(Path::new(store.url()), &own, &others, other.number)
+}
+
+/// Refuses a manifest that lacks withdrawals of a newer one. If the newest manifests cannot be
+/// read, compares it with the newest that can, and with the withdrawals that only the others list.
+///
+/// # Errors
+/// As [`check_manifest`].
+pub async fn check_newer(store: &Store, manifest: &Manifest) -> Result<()> {
+    let mut is_unreadable_newer = false;
+    for &number in store.manifests().await?.iter().rev() {
+        if number <= manifest.number {
+            break;
+        }
+        match store.manifest_if_there(number).await {
+            Ok(None) => {}
+            Ok(Some(newer)) => {
+                check_manifest(store, &newer, manifest).await?;
+                break;
+            }
+            Err(error) if is_unreadable(&error) => is_unreadable_newer = true,
+            Err(error) => return Err(error),
+        }
+    }
+    match is_unreadable_newer {
+        true => check_unnamed(store, manifest).await,
+        false => Ok(()),
+    }
+}
+
+/// Refuses a manifest that lacks withdrawals in a file that no readable manifest lists.
+async fn check_unnamed(store: &Store, manifest: &Manifest) -> Result<()> {
+    let own = withdrawals(store, manifest).await?;
+    for (name, parts) in unnamed_withdrawals(store).await? {
+        let mut bytes = Vec::new();
+        for ObjectMeta { location, size, .. } in parts {
+            bytes.extend(store.get_if_there(&location, size).await?.unwrap_or_default());
+        }
+        let others = Withdrawals::parse(&name, bytes)?;
+        check(Path::new(store.url()), &others, &own, manifest.number)?;
+    }
+    Ok(())
 }
 
 /// Refuses to replace an index in a directory by a manifest that lacks its withdrawals. Fetches

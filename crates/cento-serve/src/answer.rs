@@ -1,12 +1,14 @@
-//! Limits the memory for answers to slow clients.
+//! Writes answers, and limits the memory for answers to slow clients.
 
 use std::convert::Infallible;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use axum::body::{Body, Bytes, HttpBody, to_bytes};
+use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use hyper::body::{Frame, SizeHint};
+use serde::Serialize;
 
 use super::body::Gate;
 use cento::runtime::Permit;
@@ -41,6 +43,40 @@ impl HttpBody for ReservedAnswer {
 
     fn size_hint(&self) -> SizeHint {
         SizeHint::with_exact(self.rest.len() as u64)
+    }
+}
+
+/// An answer as JSON.
+///
+/// The thread that computes an answer writes it, too: its values may take a hundred times the bytes
+/// of the JSON, and only this thread has reserved memory for them. Writing a long answer would also
+/// make quick searches wait.
+pub struct WrittenAnswer {
+    json: Vec<u8>,
+    kind: &'static str,
+}
+
+impl WrittenAnswer {
+    /// Writes an answer as JSON.
+    pub fn of(answer: &impl Serialize) -> WrittenAnswer {
+        WrittenAnswer::with_kind(answer, "application/json")
+    }
+
+    /// Writes an answer as JSON with its own media type.
+    pub fn with_kind(answer: &impl Serialize, kind: &'static str) -> WrittenAnswer {
+        let json = serde_json::to_vec(answer).expect("memory takes every byte");
+        WrittenAnswer { json, kind }
+    }
+
+    pub fn into_json(self) -> Vec<u8> {
+        self.json
+    }
+}
+
+impl IntoResponse for WrittenAnswer {
+    fn into_response(self) -> Response {
+        let kind = HeaderValue::from_static(self.kind);
+        ([(header::CONTENT_TYPE, kind)], self.json).into_response()
     }
 }
 

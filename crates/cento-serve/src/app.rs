@@ -18,11 +18,11 @@ use super::metrics::Metrics;
 use super::priority;
 use super::published::PublishedCommit;
 use super::shards::Shards;
-use super::turns::{COLLECTIONS, Client, Job, LONG_WORK, Turns};
+use super::turns::{COLLECTIONS, Client, Job, LONG_WORK, Turns, event_reading};
 use super::writer::Status;
 use cento::Stop;
 use cento::runtime::ByteBudget;
-use cento::search::Searcher;
+use cento::search::{Cost, Searcher};
 use cento::{Error, Result};
 use cento_api::http::{AddResponse, Commit};
 
@@ -73,8 +73,8 @@ pub struct App {
     commands: Sender<Command>,
     /// The watches, if the service writes its index.
     pub matching: Option<Arc<Matching>>,
-    /// Places of requests waiting for events.
-    pub waiting: Arc<Semaphore>,
+    /// Turns for requests that read events, also while they wait for events.
+    pub event_reading: Arc<Turns>,
 }
 
 pub enum Source {
@@ -134,7 +134,7 @@ impl App {
             writes: Gate::new(gate_bytes),
             answers: Gate::new(gate_bytes.max(ANSWER_BYTES_MAX)),
             memory,
-            waiting: Arc::new(Semaphore::new(settings.requests_max)),
+            event_reading: Turns::new(event_reading(settings.requests_max), 1),
             running: Arc::new(Semaphore::new(settings.threads.max(1))),
             is_loopback: settings.listen.ip().is_loopback(),
             is_draining: AtomicBool::new(false),
@@ -187,7 +187,7 @@ impl App {
     }
 
     /// Takes a place among the requests that write.
-    fn write_place(&self) -> std::result::Result<SemaphorePermit<'_>, Failure> {
+    pub fn write_place(&self) -> std::result::Result<SemaphorePermit<'_>, Failure> {
         self.write_places.try_acquire().map_err(|_| crowded())
     }
 
@@ -238,7 +238,16 @@ impl App {
         client: Client,
         job: impl FnOnce(Stop, &mut Job) -> Result<T> + Send + 'static,
     ) -> std::result::Result<T, Failure> {
-        let mut turn = self.long_work.enter(client)?;
+        let turn = self.long_work.enter(client)?;
+        self.with_turn(turn, |stop, mut turn| job(stop, &mut turn)).await
+    }
+
+    /// Does work on a separate thread with a low priority, for a request that has joined a queue.
+    pub async fn with_turn<T: Send + 'static>(
+        &self,
+        turn: Job,
+        job: impl FnOnce(Stop, Job) -> Result<T> + Send + 'static,
+    ) -> std::result::Result<T, Failure> {
         let stop = StopOnDrop(Stop::new());
         let is_unwanted = stop.0.clone();
         let (metrics, computing) = (self.metrics.clone(), self.metrics.computing());
@@ -246,11 +255,11 @@ impl App {
         let work = move || {
             // Texts are extracted by a child process, which inherits the priority of this thread.
             priority::give_way();
-            let result = Error::catch("long work", || job(is_unwanted, &mut turn));
+            let result = Error::catch("long work", || job(is_unwanted, turn));
             if matches!(result, Err(Error::Cancelled)) {
                 metrics.stopped_computations.inc();
             }
-            drop((turn, computing));
+            drop(computing);
             let _ = tell.send(result);
         };
         let started = std::thread::Builder::new().name("cento-long-work".into()).spawn(work);
@@ -287,6 +296,24 @@ impl App {
             // The panic has been logged already.
             Err(_) => Err(Failure::internal()),
         }
+    }
+
+    /// Runs a search on a separate thread: in turn with other clients, if the search may read every
+    /// text of the index, and otherwise like [`App::run`].
+    pub async fn run_search<T: Send + 'static>(
+        &self,
+        client: Client,
+        cost: Cost,
+        job: impl FnOnce(Stop) -> Result<T> + Send + 'static,
+    ) -> std::result::Result<T, Failure> {
+        if cost < Cost::EveryText {
+            return self.run(job).await;
+        }
+        let in_turn = self.in_turn(client, move |stop, turn| {
+            turn.wait(&stop)?;
+            job(stop)
+        });
+        in_turn.await
     }
 
     /// Waits for a permit to search.

@@ -1,5 +1,7 @@
 //! Bodies of requests, and limits on their size.
 
+use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::future::ready;
 use std::sync::Arc;
@@ -11,13 +13,16 @@ use bytes::BytesMut;
 use futures_util::stream;
 use http_body_util::BodyExt;
 use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
 
 use super::encoding::{Encoding, Unpacker};
 use super::failure::Failure;
+use super::known_fields::{known_fields, with_known};
 use super::readable::plain;
 use super::turns::{Client, client_of};
 use super::wrong_field::wrong_field;
 use cento::runtime::{ByteBudget, Permit};
+use cento_api::json::value_bytes_max;
 
 /// Limits the total size of bodies in memory. Room is taken as bytes arrive, so a client cannot
 /// reserve room by announcing a length. A request that finds no room does not wait.
@@ -175,6 +180,23 @@ impl Body {
         parse(&self.bytes)
     }
 
+    /// Parses the body as a JSON object with any values, whose memory may be a hundred times the
+    /// bytes of the body. Takes the room of the values before that.
+    ///
+    /// # Errors
+    /// The errors of [`json`](Self::json). When the values find no room.
+    pub fn json_of_values<T: DeserializeOwned>(&mut self, gate: &Gate) -> Result<T, Failure> {
+        let bytes = value_bytes_max(&self.bytes);
+        if bytes > gate.0.bytes_max() {
+            let message = "the lists and objects of the body need too much memory; send fewer";
+            return Err(Failure::too_large(message));
+        }
+        if !self.permit.try_grow(bytes) {
+            return Err(no_room());
+        }
+        self.json()
+    }
+
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
@@ -183,6 +205,33 @@ impl Body {
     pub fn into_parts(self) -> (Bytes, Permit) {
         (self.bytes, self.permit)
     }
+}
+
+/// The size in bytes of a body whose fields are not checked before it is parsed.
+const UNCHECKED_BYTES_MAX: usize = 256 << 10;
+
+/// Refuses unknown fields without parsing their values. serde keeps the values of unknown fields
+/// until it has seen all fields, and values may take forty times the bytes of the JSON.
+fn check_fields<T>(json: &[u8], place: &str) -> Result<(), Failure> {
+    // The parser reports JSON that is no object, with line and column.
+    let Ok(fields) = serde_json::from_slice::<BTreeMap<Cow<'_, str>, &RawValue>>(json) else {
+        return Ok(());
+    };
+    for (name, value) in fields {
+        let path = format!("{place}{name}");
+        let known = known_fields::<T>(&path);
+        if known.is_empty() {
+            return Ok(());
+        }
+        if !known.contains(&*name) {
+            let said = with_known(format!("unknown field `{name}`"), || known);
+            return Err(Failure::argument(name.into_owned(), format!("`{path}`: {said}")));
+        }
+        if value.get().starts_with('{') {
+            check_fields::<T>(value.get().as_bytes(), &format!("{path}."))?;
+        }
+    }
+    Ok(())
 }
 
 /// Parses a JSON object.
@@ -196,6 +245,9 @@ pub fn parse<T: DeserializeOwned>(json: &[u8]) -> Result<T, Failure> {
     // serde would take the values of an array for the values of the fields, in order.
     if json.trim_ascii_start().first() == Some(&b'[') {
         return Err(Failure::bad_request("expected a JSON object"));
+    }
+    if json.len() > UNCHECKED_BYTES_MAX {
+        check_fields::<T>(json, "")?;
     }
     serde_json::from_slice(json).map_err(|error| {
         wrong_field::<T>(json, &error)

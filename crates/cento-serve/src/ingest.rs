@@ -19,6 +19,7 @@ use cento::index::{Document, DocumentSigner, Index};
 use cento::runtime::{ByteBudget, Permit};
 use cento::search::memory::RESERVED_BYTES_MIN;
 use cento_api::http::{AddResponse, RecordError};
+use cento_api::json::heap_bytes;
 use cento_source::{MetaFields, SourceOptions, parse_record, records};
 
 /// The threads that parse and sign documents.
@@ -82,7 +83,7 @@ fn sign_all(
         let taken = &mut room.signatures;
         let signer = signer.clone().stop(stop.clone());
         let signed = catch_unwind(AssertUnwindSafe(|| {
-            let usual = body.len().saturating_mul(bytes_a_byte);
+            let usual = body.len().saturating_mul(bytes_a_byte + META_BYTES_A_BYTE);
             sign_within(&signer, &body, is_lines, usual, memory, taken, &stop)
         }));
         let mut signed = signed.unwrap_or_else(|_| {
@@ -106,6 +107,10 @@ fn sign_all(
     }
 }
 
+/// The usual memory of meta objects, in bytes, per byte of a body. Documents of 100 bytes with two
+/// fields take eight, and objects that are made for it a hundred.
+const META_BYTES_A_BYTE: usize = 8;
+
 /// Returns the failure of a record without its place, which is reported separately.
 fn unplaced(error: Error) -> Failure {
     match error {
@@ -119,9 +124,9 @@ fn unplaced(error: Error) -> Failure {
 /// The signed documents of a request, and the response.
 type Added = (Vec<ReceivedDocument>, AddResponse);
 
-/// Signs the documents of a request, and reports records that are no documents. Signatures beyond
-/// `usual` bytes take memory from `memory`. A request takes all of this memory at once, because two
-/// requests with parts of the memory would wait for each other.
+/// Signs the documents of a request, and reports records that are no documents. Signatures and meta
+/// objects beyond `usual` bytes together take memory from `memory`. A request takes all of this
+/// memory at once, because two requests with parts of the memory would wait for each other.
 fn sign_within(
     signer: &DocumentSigner,
     body: &[u8],
@@ -147,8 +152,8 @@ fn sign_within(
     sign(signer, body, is_lines, usize::MAX, stop)?.map_err(|_| Failure::internal())
 }
 
-/// Signs the documents if their signatures take at most `bytes_max` bytes. Otherwise returns how
-/// many bytes the signatures take.
+/// Signs the documents if their signatures and meta objects take at most `bytes_max` bytes.
+/// Otherwise returns how many bytes they take.
 fn sign(
     signer: &DocumentSigner,
     body: &[u8],
@@ -165,7 +170,7 @@ fn sign(
     let (mut documents, mut response) = (Vec::new(), AddResponse::default());
     let (mut bytes, mut part) = (0usize, Vec::new());
     let mut add = |line: Option<u64>, document: Document| -> Result<(), Failure> {
-        // Signatures beyond the limit are counted but not kept.
+        // Signatures and meta objects beyond the limit are counted but not kept.
         let bytes_left = bytes_max.saturating_sub(bytes);
         let signed =
             signer.sign(&document, bytes_left, &mut part).map_err(|error| match error {
@@ -176,7 +181,8 @@ fn sign(
                 error if is_lines => unplaced(error),
                 error => Failure::from(error),
             })?;
-        bytes = bytes.saturating_add(signed.bytes);
+        let meta_bytes = heap_bytes(&document.meta);
+        bytes = bytes.saturating_add(signed.bytes).saturating_add(meta_bytes);
         response.report.bytes += document.text.len() as u64;
         response.report.empty += u64::from(signed.tokens == 0);
         match signed.fingerprints {

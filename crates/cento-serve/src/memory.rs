@@ -122,19 +122,23 @@ fn of_searches(
 /// The maximum memory of a report: texts of sources, values computed from them, and the file.
 const REPORT_BYTES: usize = 64 << 20;
 
-/// Reserves the memory for a report on a text of `text_bytes` bytes. Also returns the maximum total
-/// size of the sources' texts.
+/// Reserves the memory for a report on a text of `text_bytes` bytes, whose hits have meta objects
+/// of `meta_bytes` bytes. Also returns the maximum total size of the sources' texts.
 ///
 /// # Errors
 /// The errors of [`for_searches`].
 pub fn for_report(
     budget: &Arc<ByteBudget>,
     text_bytes: usize,
+    meta_bytes: usize,
     stop: &Stop,
 ) -> Result<(Option<Permit>, usize)> {
     let sources = REPORT_BYTES.min(budget.bytes_max() / 2);
     // The text is kept in parts with markup.
-    let bytes = sources.saturating_add(text_bytes.saturating_mul(8));
+    let texts = text_bytes.saturating_mul(8);
+    // The hits and the sources of the report have a copy each.
+    let metas = meta_bytes.saturating_mul(2);
+    let bytes = sources.saturating_add(texts).saturating_add(metas);
     Ok((reserve(budget, bytes, stop)?, sources / 4))
 }
 
@@ -222,7 +226,7 @@ pub fn for_comparison(
 /// the request.
 pub fn room(budget: &Arc<ByteBudget>, own: Option<&Permit>) -> Option<QueryMemory> {
     let own_bytes = own.map_or(0, Permit::bytes);
-    Some(QueryMemory { budget: budget.clone(), own_bytes })
+    Some(QueryMemory::new(budget.clone(), own_bytes))
 }
 
 /// The memory for signing a text and, temporarily, for analyzing it.

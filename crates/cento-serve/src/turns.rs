@@ -37,6 +37,13 @@ pub const LONG_WORK: Work = Work { what: "wait for long work", jobs_max: 64, job
 pub const COLLECTIONS: Work =
     Work { what: "about all documents are in progress", jobs_max: 16, jobs_of_one_max: 4 };
 
+/// Reading events of watches, with at most `requests_max` requests in progress. A client has at
+/// most half of the places, because each of its requests may wait for an event for hours.
+pub fn event_reading(requests_max: usize) -> Work {
+    let jobs_of_one_max = (requests_max / 2).max(1);
+    Work { what: "wait for events", jobs_max: requests_max, jobs_of_one_max }
+}
+
 /// How often a waiting thread checks whether the client has gone.
 const LOOK_INTERVAL: Duration = Duration::from_millis(20);
 

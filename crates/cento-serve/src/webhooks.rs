@@ -198,7 +198,7 @@ impl Dispatcher {
     fn look(self: &Arc<Self>, reader: &WatchReader, seen: &mut u64) -> Result<()> {
         let mut is_more = true;
         while is_more && !self.stop.is_set() {
-            let found = reader.log().read(*seen, None, EVENTS_LOOKED_AT)?;
+            let found = reader.log().read(*seen, None, EVENTS_LOOKED_AT, Stop::NEVER)?;
             let mut deliveries = self.deliveries.lock().unwrap_or_else(PoisonError::into_inner);
             for event in found.events {
                 if reader.webhook(&event.watch).is_some() {
@@ -277,7 +277,7 @@ impl Dispatcher {
         if reader.get(name).is_none() {
             return Ok(Ok(accepted));
         }
-        let found = reader.events(accepted, Some(name), EVENTS_MAX)?;
+        let found = reader.events(accepted, Some(name), EVENTS_MAX, Stop::NEVER)?;
         if found.missed && accepted > 0 {
             tracing::warn!(watch = name, "events were not posted before they were forgotten");
         }
@@ -286,11 +286,14 @@ impl Dispatcher {
         }
         let post = Post { watch: name, events: &found.events };
         let body = serde_json::to_vec(&post).expect("events are JSON");
+        // The values may take a hundred times the bytes of the JSON, and many posts run at a time.
+        let next = found.next;
+        drop(found);
         let time = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |t| t.as_secs());
         let signature = signature(webhook.secret.as_bytes(), time, &body);
         let posted = self.poster.post(&webhook.url, SIGNATURE, &signature, &body);
         Ok(match posted {
-            Ok(200..=299) => Ok(found.next),
+            Ok(200..=299) => Ok(next),
             Ok(status) => Err(format!("it answered with status {status}")),
             Err(why) => Err(why),
         })

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from . import _native
 from ._errors import InputError, InvalidArgumentError
-from ._inputs import many, no_table, skips, tables
+from ._inputs import many, no_table, skips, tables, whole
 from ._options import DecontaminateOptions, known, names_options
 from ._types import _Shown
 
@@ -154,7 +154,7 @@ class Benchmarks:
             threads: The number of threads; as many as there are processors if not given.
             bytes: Give places in bytes of UTF-8 instead of code points.
         """
-        found = self._native.findings(list(texts), threads, bytes)
+        found = self._native.findings(list(texts), whole("threads", threads), bytes)
         return [tuple(self._finding(each) for each in json.loads(line)) for line in found]
 
     def weigh(self, found: Iterable[Sequence[Finding]]) -> list[tuple[Finding, ...]]:
@@ -337,5 +337,5 @@ def decontaminate_arrow(
     leaves = skips(on_error)
     questions = against._native
     return _native.decontaminated_rows(
-        questions, tables(data), text, annotate, least, threads, leaves
+        questions, tables(data), text, annotate, least, whole("threads", threads), leaves
     )

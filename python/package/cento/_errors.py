@@ -19,12 +19,14 @@ class InputError(Error, ValueError):
     ``place`` says which: ``item 17``, counted from 0, ``row 17`` of a table, or the id.
     """
 
+    reason = "invalid_input"
     place: str = ""
 
 
 class SpecError(Error, ValueError):
     """A specification of a scheme, an analyzer or a measure, ``spec``, cannot be used."""
 
+    reason = "invalid_spec"
     spec: str = ""
 
 
@@ -34,18 +36,21 @@ class InvalidArgumentError(Error, ValueError):
     ``argument`` names it, if it is one alone.
     """
 
+    reason = "invalid_argument"
     argument: str | None = None
 
 
 class UnsupportedError(Error, NotImplementedError):
     """This build lacks the ``feature`` that is needed; the message names its package."""
 
+    reason = "unsupported"
     feature: str = ""
 
 
 class UnknownIdError(Error, KeyError):
     """No document has the id, or no watch the name, ``id``."""
 
+    reason = "unknown_id"
     id: str = ""
 
     def __str__(self) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 from . import _native
 from ._errors import UnknownIdError
 from ._families import Families, Lineage, families_of_passages, lineage_of
-from ._inputs import many, meta_names, place, seconds, skips, tables, waiting
+from ._inputs import many, meta_names, place, seconds, skips, tables, waiting, whole
 from ._options import (
     ClusterOptions,
     FamilyOptions,
@@ -270,7 +270,7 @@ class Index:
                 not at all if not given.
         """
         seconds(wait)
-        return Writer(self._native.writer(memory), wait)
+        return Writer(self._native.writer(whole("memory", memory)), wait)
 
     def open_writer(self, *, memory: int | None = None, wait: float | None = None) -> Writer:
         """Opens the writer where no ``with`` block fits: until :meth:`Writer.close`.
@@ -408,7 +408,7 @@ class Index:
         asked = known({**options}, SearchOptions, "search_many")
         advice = "pass [text], or a column of a table"
         queries, leaves = many(texts, "texts", advice), skips(on_error)
-        found = self._native.search_many(queries, threads, bytes, leaves, asked)
+        found = self._native.search_many(queries, whole("threads", threads), bytes, leaves, asked)
         if to_arrow:
             return found.table()
         return Answers(found)
@@ -555,7 +555,8 @@ class Index:
         Raises:
             LockedError: There is another writer.
         """
-        return Compaction(*waiting(lambda: self._native.compact(segments), wait))
+        fewest = whole("segments", segments)
+        return Compaction(*waiting(lambda: self._native.compact(fewest), wait))
 
     @property
     def watches(self) -> Watches:
@@ -757,7 +758,7 @@ class Writer:
         advice = "pass [(id, text)], or a table to `add_arrow`"
         given, leaves = many(items, "items", advice), skips(on_error)
         fields = (id, text, meta_names(meta))
-        return report_of(*self._native.add_many(given, fields, threads, leaves))
+        return report_of(*self._native.add_many(given, fields, whole("threads", threads), leaves))
 
     def add_arrow(
         self,
@@ -803,7 +804,7 @@ class Writer:
         """
         data, leaves = tables(table), skips(on_error)
         columns = (id, id_prefix, text, meta_names(meta))
-        return report_of(*self._native.add_arrow(data, columns, threads, leaves))
+        return report_of(*self._native.add_arrow(data, columns, whole("threads", threads), leaves))
 
     def remove(self, id: Id) -> bool:
         """Removes the document with this id; returns whether there was one."""

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import operator
 import os
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, TypeVar, cast
+from typing import Any, SupportsIndex, TypeVar, cast
 
 from . import _native
 from ._errors import InputError, InvalidArgumentError, LockedError
 
 _T = TypeVar("_T")
+_Whole = TypeVar("_Whole", bound="int | None")
 
 _LOCK_INTERVAL = 0.02
 """The time between two looks for a lock, in seconds."""
@@ -231,6 +233,23 @@ def seconds(wait: float | None) -> float:
     if isinstance(wait, bool) or not isinstance(wait, (int, float)) or not wait >= 0:
         raise InvalidArgumentError(f"`wait` is {wait!r}; give a number of seconds, such as 30")
     return wait
+
+
+def whole(name: str, value: _Whole) -> _Whole:
+    """A number of threads, bytes or results, or ``None``.
+
+    Raises:
+        InvalidArgumentError: It is no such number.
+    """
+    if value is None or (
+        isinstance(value, SupportsIndex)
+        and not isinstance(value, bool)
+        and 0 <= operator.index(value) < 1 << 63
+    ):
+        return value
+    refused = InvalidArgumentError(f"`{name}` is {value!r}; it is a whole number from 0 on")
+    refused.argument = name
+    raise refused
 
 
 def waiting(call: Callable[[], _T], wait: float | None) -> _T:

@@ -341,7 +341,7 @@ class TracedSpan(_Value):
 
 @dataclass(frozen=True, slots=True)
 class ContainingDocuments(_Value):
-    """The documents that contain a text, word for word: without case, punctuation and line breaks."""
+    """The documents that contain a text word for word, whatever its case and punctuation."""
 
     documents: int
     """How many there are, exactly."""

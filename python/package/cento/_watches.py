@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from . import _native
 from ._errors import InvalidArgumentError
-from ._inputs import place
+from ._inputs import place, whole
 from ._options import WatchOptions, known, names_options
 from ._types import Hit, Parts, Signature, _Shown, hit_of, signed
 
@@ -202,7 +202,9 @@ class Watches:
         Raises:
             UnknownIdError: There is no such watch.
         """
-        found: dict[str, Any] = json.loads(self._native.watch_events(after, watch, limit))
+        found: dict[str, Any] = json.loads(
+            self._native.watch_events(whole("after", after), watch, whole("limit", limit))
+        )
         events = tuple(
             WatchEvent(**{**each, "hit": hit_of(each["hit"])}) for each in found["events"]
         )

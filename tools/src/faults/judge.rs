@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use cento::Stop;
 use cento::index::Index;
 use cento_collections::watch::WatchReader;
 use cento_testing::raw::files_with;
@@ -100,7 +101,7 @@ pub fn look(dir: &Path) -> Judged<Option<(Contents, usize)>> {
                 contents.extend([watch(&snapshot.id(address)?)]);
             }
         }
-        let found = WatchReader::open_events(&index)?.read(0, None, usize::MAX)?;
+        let found = WatchReader::open_events(&index)?.read(0, None, usize::MAX, Stop::NEVER)?;
         if !found.events.is_sorted_by(|one, next| one.cursor < next.cursor) {
             let place = path.display().to_string();
             return Err(cento::Error::internal(place, "the cursors of events do not ascend"));

@@ -11,6 +11,7 @@
 //! cursor. So a log that is restored from a copy does not reuse cursors that readers have seen
 //! already.
 
+use std::borrow::Cow;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -20,8 +21,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use serde::{Deserialize, Serialize};
 
 use cento_api::error::{Corruption, Error, Result};
+use cento_api::json::heap_bytes;
 use cento_api::{WatchEvent, WatchEvents};
-use cento_text::runtime::replace;
+use cento_text::runtime::{Stop, replace};
 
 /// The maximum size of the log in bytes. A larger log loses its oldest file.
 pub const EVENTS_BYTES_MAX: u64 = 256 << 20;
@@ -29,8 +31,9 @@ pub const EVENTS_BYTES_MAX: u64 = 256 << 20;
 /// The size in bytes that makes the next batch begin a new file.
 const FILE_BYTES_MAX: u64 = 16 << 20;
 
-/// The maximum bytes of events that one call returns, unless a single event is larger.
-const READ_BYTES_MAX: usize = 16 << 20;
+/// The memory in bytes of the events that one call returns, with their JSON, unless a single event
+/// takes more.
+pub const READ_BYTES_MAX: usize = 8 << 20;
 
 /// The line that ends a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -41,6 +44,14 @@ struct Marker {
     next: u64,
     /// The checksum of the batch's lines, `matched` and `next`.
     crc: u32,
+}
+
+/// What decides whether an event belongs to a watch.
+#[derive(Deserialize)]
+struct EventOrigin<'a> {
+    #[serde(borrow)]
+    watch: Cow<'a, str>,
+    commit: u64,
 }
 
 /// How the line of a marker begins. No event begins like this.
@@ -213,7 +224,7 @@ impl EventLog {
         }
     }
 
-    /// Begins a file with a marker. 232 Makes files short for a test.
+    /// Begins a file with a marker.
     fn begin(reader: EventReader, next: u64, matched: u64) -> Result<EventLog> {
         let path = path_of(&reader.dir, next);
         let marker = Marker::new(matched, next, crc32fast::Hasher::new()).line();
@@ -398,22 +409,27 @@ impl EventReader {
         self.next.load(Ordering::Acquire)
     }
 
-    /// Returns events after a cursor, at most `limit` and some megabytes. `watch` restricts the
+    /// Returns events after a cursor, at most `limit` and [`READ_BYTES_MAX`]. `watch` restricts the
     /// events to the watch with this name that was created after this commit, because earlier
     /// events belong to a previous watch with the name.
     ///
     /// # Errors
-    /// When a file is damaged or cannot be read.
+    /// When a file is damaged or cannot be read. [`Error::Cancelled`] soon after `stop`.
     pub fn read(
         &self,
         after: u64,
         watch: Option<(&str, u64)>,
         limit: usize,
+        stop: &Stop,
     ) -> Result<WatchEvents> {
         loop {
             let next = self.next();
+            if after.saturating_add(1) == next {
+                // Many readers wait for the next event, so they read no file before it is there.
+                return Ok(WatchEvents { next: after, ..WatchEvents::default() });
+            }
             let firsts = if next > 1 { firsts(&self.dir)? } else { Vec::new() };
-            match self.read_from(&firsts, after, next, watch, limit) {
+            match self.read_from(&firsts, after, next, watch, limit, stop) {
                 // Another thread has removed the file, so look for the oldest file again.
                 Err(Error::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {}
                 read => return read,
@@ -428,6 +444,7 @@ impl EventReader {
         next: u64,
         watch: Option<(&str, u64)>,
         limit: usize,
+        stop: &Stop,
     ) -> Result<WatchEvents> {
         let oldest = firsts.first().copied().unwrap_or(1);
         // A cursor that no event has yet comes from a previous log.
@@ -443,6 +460,7 @@ impl EventReader {
             let mut file = BufReader::new(File::open(&path).map_err(failed)?);
             let (mut at, mut line) = (0u64, Vec::new());
             loop {
+                stop.check()?;
                 line.clear();
                 let read = file.read_until(b'\n', &mut line).map_err(failed)?;
                 if read == 0 {
@@ -460,14 +478,17 @@ impl EventReader {
                 if cursor.is_none_or(|cursor| cursor >= next) {
                     break;
                 }
-                let event = serde_json::from_slice::<WatchEvent>(&line);
-                let event = event.map_err(|_| damaged(&path, at, "an event is not JSON"))?;
-                let is_of = |(name, since)| event.watch == name && event.commit > since;
-                if watch.is_some_and(|watch| !is_of(watch)) {
-                    continue;
+                let broken = |_| damaged(&path, at, "an event is not JSON");
+                if let Some((name, since)) = watch {
+                    let origin: EventOrigin<'_> = serde_json::from_slice(&line).map_err(broken)?;
+                    if origin.watch != name || origin.commit <= since {
+                        continue;
+                    }
                 }
-                bytes += line.len();
-                if found.events.len() >= limit || (bytes > READ_BYTES_MAX && bytes > line.len()) {
+                let event: WatchEvent = serde_json::from_slice(&line).map_err(broken)?;
+                let first = bytes == 0;
+                bytes += 2 * line.len() + heap_bytes(&event.hit.meta);
+                if found.events.len() >= limit || (bytes > READ_BYTES_MAX && !first) {
                     found.more = true;
                     return Ok(found);
                 }

@@ -29,7 +29,7 @@ use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-pub use events::{EVENTS_BYTES_MAX, EventReader};
+pub use events::{EVENTS_BYTES_MAX, EventReader, READ_BYTES_MAX};
 pub use saved::{SavedWatch, count_watches, listed_watches, saved_watches};
 
 use cento::index::{
@@ -69,7 +69,7 @@ const EVENTS: &str = "events";
 /// writer.add(Document::new("copy", format!("On page one: {text} That is all.")))?;
 /// writer.commit()?;
 /// watches.match_commits(Stop::NEVER)?;
-/// let found = watches.reader().events(0, None, 100)?;
+/// let found = watches.reader().events(0, None, 100, Stop::NEVER)?;
 /// assert_eq!((&*found.events[0].watch, &*found.events[0].hit.id), ("clocks", "copy"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -453,13 +453,20 @@ impl WatchReader {
     /// removed watch whose name was used again are only among the events of all watches.
     ///
     /// # Errors
-    /// When the watch does not exist, or a file is damaged or cannot be read.
-    pub fn events(&self, after: u64, watch: Option<&str>, limit: usize) -> Result<WatchEvents> {
+    /// When the watch does not exist, or a file is damaged or cannot be read. [`Error::Cancelled`]
+    /// soon after `stop`.
+    pub fn events(
+        &self,
+        after: u64,
+        watch: Option<&str>,
+        limit: usize,
+        stop: &Stop,
+    ) -> Result<WatchEvents> {
         let of = |name| match self.entry(name) {
             Some(entry) => Ok((name, entry.definition.commit)),
             None => Err(unknown(name)),
         };
-        self.events.read(after, watch.map(of).transpose()?, limit)
+        self.events.read(after, watch.map(of).transpose()?, limit, stop)
     }
 }
 
@@ -480,14 +487,11 @@ pub fn caught_up(
     match Watches::open_if_any(index) {
         Ok(Some(mut watches)) => {
             watches.match_commits(stop)?;
-            Ok((watches.reader().events(after, watch, limit)?, false))
+            Ok((watches.reader().events(after, watch, limit, stop)?, false))
         }
         Ok(None) => match watch {
             Some(name) => Err(unknown(name)),
-            None => {
-                let events = Vec::new();
-                Ok((WatchEvents { events, next: 0, more: false, missed: false }, false))
-            }
+            None => Ok((WatchEvents::default(), false)),
         },
         Err(Error::Locked { .. }) => {
             let of = |name| match store::commit_of(&dir_of(index), name)? {
@@ -495,7 +499,7 @@ pub fn caught_up(
                 None => Err(unknown(name)),
             };
             let watch = watch.map(of).transpose()?;
-            Ok((WatchReader::open_events(index)?.read(after, watch, limit)?, true))
+            Ok((WatchReader::open_events(index)?.read(after, watch, limit, stop)?, true))
         }
         Err(error) => Err(error),
     }

@@ -35,7 +35,7 @@ fn events_name_the_part_of_the_watch_and_that_of_the_document() {
         writer.add(Document::of_parts("copy", copied)).unwrap();
         writer.finish().unwrap();
         watches.match_commits(Stop::NEVER).unwrap();
-        let found = watches.reader().events(0, Some(&watch.name), 10).unwrap().events;
+        let found = watches.reader().events(0, Some(&watch.name), 10, Stop::NEVER).unwrap().events;
         let passages = found[0].hit.passages.as_ref().unwrap();
         let named: Vec<_> = passages
             .iter()

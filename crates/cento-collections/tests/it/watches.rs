@@ -122,7 +122,7 @@ fn check_crashes(path: &Path, before: u64, expected: &[WatchEvent]) {
         let index = Index::open(dir.path()).unwrap();
         let mut watches = Watches::open(&index).unwrap();
         watches.match_commits(Stop::NEVER).unwrap();
-        let mut found = watches.reader().events(0, None, usize::MAX).unwrap().events;
+        let mut found = watches.reader().events(0, None, usize::MAX, Stop::NEVER).unwrap().events;
         assert!(found.is_sorted_by(|one, next| one.cursor < next.cursor));
         // The events of a cut-off batch get the time of the next matching.
         for (event, expected) in found.iter_mut().zip(expected) {
@@ -243,7 +243,7 @@ impl Trial {
         self.watches();
         let before = fs::metadata(last_file(self.index.path())).unwrap().len();
         self.watches().match_commits(Stop::NEVER).unwrap();
-        let found = self.watches().reader().events(after, None, usize::MAX).unwrap();
+        let found = self.watches().reader().events(after, None, usize::MAX, Stop::NEVER).unwrap();
         assert!(!found.more && !found.missed);
         let cursors: Vec<u64> = found.events.iter().map(|event| event.cursor).collect();
         assert!(cursors.is_sorted_by(|one, next| one < next), "{cursors:?}");
@@ -295,7 +295,7 @@ pub fn watched(path: &Path) -> (Index, Writer, Watches) {
 }
 
 fn ids(watches: &Watches) -> Vec<String> {
-    let found = watches.reader().events(0, None, usize::MAX).unwrap();
+    let found = watches.reader().events(0, None, usize::MAX, Stop::NEVER).unwrap();
     found.events.into_iter().map(|event| event.hit.id).collect()
 }
 
@@ -399,7 +399,7 @@ fn watches_and_commits_that_wait_for_them_survive_retraining() {
     writer.finish().unwrap();
     assert_eq!(watches.match_commits(Stop::NEVER).unwrap(), 2);
     assert_eq!(ids(&watches), ["before", "after", "whole"]);
-    let found = watches.reader().events(0, Some("parted"), 10).unwrap().events;
+    let found = watches.reader().events(0, Some("parted"), 10, Stop::NEVER).unwrap().events;
     let passages = found[0].hit.passages.as_ref().unwrap();
     let named: Vec<_> = passages.iter().map(|passage| passage.a_part.as_deref()).collect();
     assert_eq!(named, [Some("one"), Some("two")]);
@@ -417,7 +417,7 @@ fn commits_that_wait_are_matched_together_and_a_document_has_the_event_of_its_la
     writer.remove("b1").unwrap();
     writer.commit().unwrap();
     watches.match_commits(Stop::NEVER).unwrap();
-    let found = watches.reader().events(0, Some("all"), usize::MAX).unwrap().events;
+    let found = watches.reader().events(0, Some("all"), usize::MAX, Stop::NEVER).unwrap().events;
     let found: Vec<_> = found.iter().map(|event| (event.hit.id.as_str(), event.commit)).collect();
     assert_eq!(found, [("b0", 1), ("a", 3), ("b2", 3)]);
 }

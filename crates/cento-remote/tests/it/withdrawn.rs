@@ -66,6 +66,42 @@ fn a_refused_pull_has_fetched_nothing() {
 }
 
 #[test]
+fn a_damaged_newest_manifest_does_not_bring_a_withdrawn_document_back() {
+    // Then nothing was compared, so the document came back without a word.
+    let dirs = Dirs::new();
+    let remote = Remote::open(dirs.path("store").to_str().unwrap(), []).unwrap();
+    let index = add(&dirs.path("a"), 0..4);
+    push(&remote, &index).unwrap();
+    withdraw(&index, "1");
+    push(&remote, &index).unwrap();
+    withdraw(&index, "2");
+    push(&remote, &index).unwrap();
+    let older = |number| PullOptions { manifest: Some(number), ..PullOptions::default() };
+    let refused = |number: u64, id: &str| {
+        for error in [
+            remote.pull(&dirs.path("copy"), &older(number), unwatched()).unwrap_err(),
+            remote.restore(number, false).unwrap_err(),
+        ] {
+            let expected = format!("manifest {number} does not refuse `{id}`");
+            assert!(error.to_string().contains(&expected), "{error}");
+        }
+        assert!(!dirs.path("copy").exists());
+    };
+    let damage = |number: u64| {
+        let path = dirs.path("store").join(format!("manifests/{number:020}.json"));
+        File::options().write(true).open(path).unwrap().set_len(10).unwrap();
+    };
+    refused(1, "1");
+    // Only this manifest lists the second withdrawal, whose file is still there.
+    damage(3);
+    refused(2, "2");
+    refused(1, "1");
+    damage(2);
+    refused(1, "1");
+    assert_eq!(remote.restore(1, true).unwrap(), 4);
+}
+
+#[test]
 fn what_a_cut_off_pull_has_left_is_named_and_the_next_writer_removes_it() {
     // `check` was clean, the check of the record called the text gone, and all writers left it.
     let dirs = Dirs::new();

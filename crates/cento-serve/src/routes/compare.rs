@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use axum::Json;
 use axum::extract::{Request, State};
 use serde_json::json;
 
 use crate::STEPS_MAX;
+use crate::answer::WrittenAnswer;
 use crate::app::App;
 use crate::body::Body;
 use crate::failure::Failure;
@@ -41,7 +41,7 @@ use cento_source::InFile;
 pub async fn compare(
     State(app): State<Arc<App>>,
     request: Request,
-) -> std::result::Result<Json<CompareResponse>, Failure> {
+) -> std::result::Result<WrittenAnswer, Failure> {
     let body = app.read_body(request).await?;
     let (request, in_files, room) = match body.is_files() {
         true => files(&app, body).await?,
@@ -82,9 +82,9 @@ pub async fn compare(
         if let Some(origins) = b_file.origins {
             origins.place_b(&mut comparison.passages);
         }
-        Ok(CompareResponse { a, b, comparison })
+        Ok(WrittenAnswer::of(&CompareResponse { a, b, comparison }))
     });
-    Ok(Json(response.await?))
+    response.await
 }
 
 /// Returns a request made from files with one text each, and the other findings in the files.
@@ -176,7 +176,7 @@ fn text_of(snapshot: &Snapshot, document: TextOrId) -> Result<(Option<String>, S
 pub async fn passages(
     State(app): State<Arc<App>>,
     request: Request,
-) -> std::result::Result<Json<PassagesResponse>, Failure> {
+) -> std::result::Result<WrittenAnswer, Failure> {
     let body = app.read_body(request).await?;
     let request: PassagesRequest = body.json()?;
     let searcher = app.searcher();
@@ -196,7 +196,8 @@ pub async fn passages(
         let mut query = query.memory(memory);
         query.stop = stop;
         let passages = searcher.passages_of(&query, &hit)?;
-        Ok(PassagesResponse { hit, passages: passages.found, complete: passages.complete })
+        let (passages, complete) = (passages.found, passages.complete);
+        Ok(WrittenAnswer::of(&PassagesResponse { hit, passages, complete }))
     });
-    Ok(Json(response.await?))
+    response.await
 }

@@ -7,20 +7,23 @@ use axum::Json;
 use axum::extract::{Path, Request, State};
 use axum::http::StatusCode;
 
+use super::search::cost_of;
+use crate::answer::WrittenAnswer;
 use crate::app::{App, StopOnDrop};
 use crate::body::Body;
 use crate::command::{Command, QueueReservation};
 use crate::failure::Failure;
 use crate::files::{FileDocument, Files};
 use crate::readable::Parameters;
-use crate::turns::client_of;
+use crate::turns::{Client, client_of};
 use cento::index::Document;
-use cento::search::reads_texts;
+use cento::search::Goal;
 use cento::{Error, Part, Stop};
 use cento_api::http::{
     AddResponse, AddedDocument, Commit, DocumentResponse, ListRequest, ListResponse,
     ListedDocument, PatchRequest, PatchResponse, RemoveRequest, RemoveResponse, StoredPart, When,
 };
+use cento_api::json::heap_bytes;
 
 /// The maximum number of ids in a request to remove documents.
 const IDS_MAX: usize = 100_000;
@@ -31,8 +34,8 @@ const PAGE_DEFAULT: usize = 100;
 /// The maximum number of documents in a page.
 const PAGE_MAX: usize = 1000;
 
-/// The total size of meta objects, in bytes, that ends a page early.
-const PAGE_METAS_BYTES: usize = 4 << 20;
+/// The memory of meta objects, in bytes, that ends a page early.
+const PAGE_META_BYTES: usize = 8 << 20;
 
 fn status(committed: bool) -> StatusCode {
     if committed { StatusCode::OK } else { StatusCode::ACCEPTED }
@@ -117,7 +120,7 @@ async fn add_files(app: &Arc<App>, body: Body, commit: Commit) -> Result<AddResp
 pub async fn stored(
     State(app): State<Arc<App>>,
     Path(id): Path<String>,
-) -> Result<Json<DocumentResponse>, Failure> {
+) -> Result<WrittenAnswer, Failure> {
     let searcher = app.searcher();
     let response = app.run(move |_| {
         let snapshot = searcher.snapshot();
@@ -125,16 +128,16 @@ pub async fn stored(
         let document = snapshot.document(address)?;
         let part = |part: Part| StoredPart { name: part.name, start: part.start };
         let segment = &snapshot.segment(address).signatures;
-        Ok(DocumentResponse {
+        Ok(WrittenAnswer::of(&DocumentResponse {
             id: document.id,
             text: document.text,
             parts: document.parts.into_iter().map(part).collect(),
             meta: document.meta,
             tokens: segment.document(address.doc)?.tokens,
             fingerprints: searcher.size_of(address)?,
-        })
+        }))
     });
-    Ok(Json(response.await?))
+    response.await
 }
 
 /// List the stored documents, page by page, in the order of their ids.
@@ -150,14 +153,14 @@ pub async fn list(
     State(app): State<Arc<App>>,
     Parameters(request): Parameters<ListRequest>,
     sent: Request,
-) -> Result<Json<ListResponse>, Failure> {
+) -> Result<WrittenAnswer, Failure> {
     let limit = request.limit.unwrap_or(PAGE_DEFAULT);
     if !(1..=PAGE_MAX).contains(&limit) {
         return Err(Failure::argument("limit", format!("`limit` must be 1 to {PAGE_MAX}")));
     }
     let searcher = app.searcher();
-    let reads_texts = request.filter.as_deref().is_some_and(reads_texts);
-    let page = move |stop: Stop| {
+    let cost = cost_of(request.filter.as_deref(), Goal::Hits);
+    let page = app.run_search(client_of(&sent), cost, move |stop| {
         let snapshot = searcher.snapshot();
         let ListRequest { cursor, filter, .. } = &request;
         // Asking for a further document shows whether a further page exists.
@@ -168,13 +171,13 @@ pub async fn list(
         for address in found {
             let document = snapshot.document(address)?;
             let last = documents.last().map(|last| &last.id);
-            let is_full = documents.len() >= limit || metas_bytes > PAGE_METAS_BYTES;
+            let is_full = documents.len() >= limit || metas_bytes > PAGE_META_BYTES;
             // Documents with the same id stay on a page, because the cursor is an id.
             if is_full && last.is_some_and(|last| *last != document.id) {
                 cursor = last.cloned();
                 break;
             }
-            metas_bytes += serde_json::to_vec(&document.meta).map_or(0, |meta| meta.len());
+            metas_bytes += heap_bytes(&document.meta);
             let added = jiff::Timestamp::from_second(snapshot.added(address)?).ok();
             documents.push(ListedDocument {
                 id: document.id,
@@ -186,16 +189,9 @@ pub async fn list(
                 meta: document.meta,
             });
         }
-        Ok(ListResponse { documents, cursor })
-    };
-    if !reads_texts {
-        return Ok(Json(app.run(page).await?));
-    }
-    let in_turn = app.in_turn(client_of(&sent), move |stop, turn| {
-        turn.wait(&stop)?;
-        page(stop)
+        Ok(WrittenAnswer::of(&ListResponse { documents, cursor }))
     });
-    Ok(Json(in_turn.await?))
+    page.await
 }
 
 /// Remove a document.
@@ -274,6 +270,7 @@ pub async fn remove(
     Parameters(when): Parameters<When>,
     request: Request,
 ) -> Result<(StatusCode, Json<RemoveResponse>), Failure> {
+    let client = client_of(&request);
     let body = app.write_body(request).await?;
     let request: RemoveRequest = body.json()?;
     if request.ids.as_ref().is_some_and(|ids| ids.len() > IDS_MAX) {
@@ -281,7 +278,7 @@ pub async fn remove(
         return Err(Failure::too_large(message));
     }
     if request.dry_run {
-        return Ok((StatusCode::OK, Json(to_remove(&app, request).await?)));
+        return Ok((StatusCode::OK, Json(to_remove(&app, client, request).await?)));
     }
     let response = match (request.ids, request.filter) {
         (Some(ids), None) => remove_all(&app, ids, when.commit, app.room(body)).await?,
@@ -302,7 +299,11 @@ fn one_of_ids_and_filter() -> Failure {
 }
 
 /// Counts the documents that a request would remove.
-async fn to_remove(app: &App, request: RemoveRequest) -> Result<RemoveResponse, Failure> {
+async fn to_remove(
+    app: &App,
+    client: Client,
+    request: RemoveRequest,
+) -> Result<RemoveResponse, Failure> {
     // Commit first, because the real removal would see the accepted changes.
     app.command(Command::Commit).await?;
     let searcher = app.searcher();
@@ -311,7 +312,8 @@ async fn to_remove(app: &App, request: RemoveRequest) -> Result<RemoveResponse, 
         (None, Some(filter)) => (Vec::new(), Some(filter)),
         _ => return Err(one_of_ids_and_filter()),
     };
-    app.run(move |stop| {
+    let cost = cost_of(filter.as_deref(), Goal::Hits);
+    let found = app.run_search(client, cost, move |stop| {
         let mut found = RemoveResponse { removed: 0, missing: Vec::new(), committed: false };
         if let Some(filter) = filter {
             found.removed = searcher.count_matching(&filter, &stop)?;
@@ -326,8 +328,8 @@ async fn to_remove(app: &App, request: RemoveRequest) -> Result<RemoveResponse, 
             }
         }
         Ok(found)
-    })
-    .await
+    });
+    found.await
 }
 
 async fn remove_all(

@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use axum::Json;
 use axum::extract::{Request, State};
 use axum::response::Response;
 use serde_json::json;
 
+use crate::answer::WrittenAnswer;
 use crate::app::App;
 use crate::body::Body;
 use crate::failure::Failure;
@@ -49,12 +49,15 @@ use cento_report::{DescribedPairs, NotCompared, PairsReport, Run, symmetric_meas
 pub async fn pairs(
     State(app): State<Arc<App>>,
     request: Request,
-) -> Result<Json<PairsResponse>, Failure> {
+) -> Result<WrittenAnswer, Failure> {
     let client = client_of(&request);
-    let body = app.read_body(request).await?;
+    let mut body = app.read_body(request).await?;
     let (request, unseen, room, mut not_read) = match body.is_files() {
         true => files(&app, body).await?,
-        false => (body.json()?, Vec::new(), body.into_parts().1, NotRead::default()),
+        false => {
+            let request = body.json_of_values(&app.reads)?;
+            (request, Vec::new(), body.into_parts().1, NotRead::default())
+        }
     };
     check(&app, &request)?;
     let (own, searcher) = (app.clone(), app.searcher());
@@ -66,28 +69,26 @@ pub async fn pairs(
         let mut compared = ComparedFiles::new(&own, &searcher, request, finds_passages, &stop)?;
         let left = compared.nothing_left();
         let boilerplate = compared.boilerplate(&stop)?;
-        Ok((compared, boilerplate, left, warnings))
+        let ComparedFiles { found, proposed, sources, earlier_versions, .. } = compared;
+        let MostSimilar { pairs, total, defaults, .. } = found;
+        let left =
+            left.into_iter().map(|NotCompared { name: path, reason }| FileReason { path, reason });
+        not_read.left_out.extend(left);
+        let more = (pairs.len() as u64) < total;
+        Ok(WrittenAnswer::of(&PairsResponse {
+            pairs,
+            total,
+            more,
+            defaults,
+            proposed,
+            sources,
+            earlier_versions,
+            boilerplate,
+            not_read,
+            warnings,
+        }))
     });
-    let (compared, boilerplate, left, warnings) = found.await?;
-    let ComparedFiles { found: MostSimilar { pairs, total, defaults, .. }, proposed, .. } =
-        compared;
-    let ComparedFiles { sources, earlier_versions, .. } = compared;
-    let left =
-        left.into_iter().map(|NotCompared { name: path, reason }| FileReason { path, reason });
-    not_read.left_out.extend(left);
-    let more = (pairs.len() as u64) < total;
-    Ok(Json(PairsResponse {
-        pairs,
-        total,
-        more,
-        defaults,
-        proposed,
-        sources,
-        earlier_versions,
-        boilerplate,
-        not_read,
-        warnings,
-    }))
+    found.await
 }
 
 /// Report which of a few documents are most alike, and where.
@@ -108,8 +109,8 @@ pub async fn pairs(
 ))]
 pub async fn report(State(app): State<Arc<App>>, request: Request) -> Result<Response, Failure> {
     let client = client_of(&request);
-    let body = app.read_body(request).await?;
-    let request: PairsReportRequest = body.json()?;
+    let mut body = app.read_body(request).await?;
+    let request: PairsReportRequest = body.json_of_values(&app.reads)?;
     let (_, room) = body.into_parts();
     check(&app, &request.pairs)?;
     let (own, searcher) = (app.clone(), app.searcher());
@@ -159,7 +160,7 @@ fn made(
     joined.not_compared = not_compared.into_iter().map(named).chain(left).collect();
     joined.warnings = warnings.into_iter().map(named).collect();
     drop(memory);
-    let (_memory, _) = memory::for_report(&app.memory, text_bytes, stop)?;
+    let (_memory, _) = memory::for_report(&app.memory, text_bytes, 0, stop)?;
     super::report::bounded(PairsReport::new(run, joined, anonymous).html())
 }
 

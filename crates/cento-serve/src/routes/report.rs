@@ -7,16 +7,18 @@ use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use jiff::Timestamp;
 
-use super::search;
+use super::search::{self, RequestedSearch};
 use crate::app::{ANSWER_BYTES_MAX, App};
 use crate::failure::Failure;
 use crate::memory;
 use crate::query;
+use crate::turns::client_of;
 use cento::Stop;
 use cento::index::Document;
 use cento::search::{Goal, Searcher};
 use cento::{Error, Result};
 use cento_api::http::{ReportRequest, SearchRequest};
+use cento_api::json::heap_bytes;
 use cento_report::{IndexState, MeasuredDocument, PartedText, ReuseReport, Run, warnings};
 
 /// Report how much of a document is reused, with the sources and the places.
@@ -38,18 +40,19 @@ pub async fn report(
     State(app): State<Arc<App>>,
     request: Request,
 ) -> std::result::Result<Response, Failure> {
+    let client = client_of(&request);
     let body = app.read_body(request).await?;
     let request: ReportRequest = body.json()?;
+    let options = &request.search.options;
+    let cost = search::cost_of(options.filter.as_deref(), options.goal);
     let searcher = app.searcher();
     let (_, room) = body.into_parts();
     let own = app.clone();
-    let html = app
-        .run(move |stop| {
-            let _room = room;
-            made(&own, &searcher, request, stop)
-        })
-        .await?;
-    Ok(file(html))
+    let html = app.run_search(client, cost, move |stop| {
+        let _room = room;
+        made(&own, &searcher, request, stop)
+    });
+    Ok(file(html.await?))
 }
 
 /// Answers with a report.
@@ -110,10 +113,13 @@ fn made(app: &App, searcher: &Searcher, request: ReportRequest, stop: Stop) -> R
     let name = name.or_else(|| search.id.clone()).unwrap_or_else(|| "Text".into());
     let frequencies = app.settings.frequencies.as_ref();
     let limit = search.options.limit;
-    let answer = search::one(app, searcher, frequencies, search, stop.clone())?;
+    let config = searcher.snapshot().config();
+    let requested = RequestedSearch::new(search, config, frequencies)?;
+    let answer = requested.answer(app, searcher, stop.clone())?;
     app.metrics.searched(&answer);
     let run = answer.defaults.into_iter().fold(run, |run, used| run.with("preset", used));
-    let (_memory, bytes_max) = memory::for_report(&app.memory, text.len(), &stop)?;
+    let meta_bytes = answer.hits.iter().map(|hit| heap_bytes(&hit.meta)).sum();
+    let (_memory, bytes_max) = memory::for_report(&app.memory, text.len(), meta_bytes, &stop)?;
     let mut bytes = 0;
     let text_of = |id: &str| {
         let text = stored(id)?;

@@ -3,11 +3,13 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use axum::Json;
 use axum::extract::{Request, State};
-use axum::http::{HeaderValue, header};
+use axum::http::header;
 use axum::response::{IntoResponse, Response};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 
+use crate::answer::WrittenAnswer;
 use crate::app::{ANSWER_BYTES_MAX, App};
 use crate::batch;
 use crate::body::{self, Body};
@@ -15,17 +17,23 @@ use crate::failure::Failure;
 use crate::files::{FileDocument, Files};
 use crate::memory;
 use crate::query;
-use crate::turns::client_of;
+use crate::turns::{Client, client_of};
 use cento::Stop;
 use cento::index::{Config, Document};
 use cento::scheme::frequency::FrequencyTable;
-use cento::search::{Answer, Boilerplate, Cost, Query, Rank, Searcher, Subject};
+use cento::search::{Answer, Boilerplate, Cost, Goal, Query, Rank, Searcher, Subject, reads_texts};
 use cento::{Error, Result};
-use cento_api::http::{CANDIDATES_MAX, FileAnswer, HITS_MAX, SearchFilesResponse, SearchRequest};
+#[cfg(test)]
+use cento_api::http::SearchFilesResponse;
+use cento_api::http::{CANDIDATES_MAX, FileAnswer, HITS_MAX, NotRead, SearchRequest};
 use cento_api::part::exchanged_parts;
 
 /// The maximum size, in bytes, of a search's body to read regardless of other searches.
 const QUICK_BYTES_MAX: usize = 4 << 10;
+
+/// The refusal of several searches at once.
+const TOO_MANY_ANSWERS: &str =
+    "the answers are too large together; send fewer searches at a time, or lower `limit`";
 
 /// The type of answers to a search for files. A single answer has a different type, so every type
 /// has one schema.
@@ -62,45 +70,36 @@ pub async fn search(
     let client = client_of(&request);
     let body = app.quick_body(request, QUICK_BYTES_MAX).await?;
     if body.is_lines() {
-        return batch(&app, body).await;
+        return batch(&app, body, client).await;
     }
     if body.is_files() {
-        let mut response = Json(files(&app, body).await?).into_response();
-        response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(ANSWERS));
-        return Ok(response);
+        return Ok(files(&app, body, client).await?.into_response());
     }
     let request: SearchRequest = body.json()?;
     let (searcher, frequencies) = (app.searcher(), app.settings.frequencies.clone());
     let requested =
         RequestedSearch::new(request, searcher.snapshot().config(), frequencies.as_ref())?;
     let cost = requested.cost(searcher.snapshot().config());
-    let answer = if cost == Cost::Postings {
+    if cost == Cost::Postings {
         // Answer on this thread, regardless of other searches.
-        requested.answer(&app, &searcher, Stop::default())?
-    } else {
-        // The room is released after the search.
-        let (_, room) = body.into_parts();
-        let own = app.clone();
-        let answer = move |stop: Stop| {
-            let _room = room;
-            requested.answer(&own, &searcher, stop)
-        };
-        if cost == Cost::EveryText {
-            let in_turn = app.in_turn(client, move |stop, turn| {
-                turn.wait(&stop)?;
-                answer(stop)
-            });
-            in_turn.await?
-        } else {
-            app.run(answer).await?
-        }
-    };
-    app.metrics.searched(&answer);
-    Ok(Json(answer).into_response())
+        return Ok(requested.written(&app, &searcher, Stop::default())?.into_response());
+    }
+    // The room is released after the search.
+    let (_, room) = body.into_parts();
+    let own = app.clone();
+    let answer = app.run_search(client, cost, move |stop| {
+        let _room = room;
+        requested.written(&own, &searcher, stop)
+    });
+    Ok(answer.await?.into_response())
 }
 
 /// Searches for every document in files.
-async fn files(app: &Arc<App>, body: Body) -> std::result::Result<SearchFilesResponse, Failure> {
+async fn files(
+    app: &Arc<App>,
+    body: Body,
+    client: Client,
+) -> std::result::Result<WrittenAnswer, Failure> {
     let mut files = Files::read(app, body, &["file"]).await?;
     let request: SearchRequest = files.request([])?;
     let SearchRequest { text, parts, id, signature, .. } = &request;
@@ -116,27 +115,92 @@ async fn files(app: &Arc<App>, body: Body) -> std::result::Result<SearchFilesRes
         return Err(Failure::too_large(message));
     }
     let (own, searcher) = (app.clone(), app.searcher());
-    let answers = app.run(move |stop| {
-        let (_room, frequencies) = (room, own.settings.frequencies.as_ref());
-        let answer =
-            |FileDocument { document: Document { id, text, parts, .. }, in_file, .. }| {
-                let (text, parts) = match parts.is_empty() {
-                    true => (Some(text), None),
-                    false => (None, Some(exchanged_parts(&parts, &text))),
-                };
-                let request = SearchRequest { text, parts, ..request.clone() };
-                let mut answer = one(&own, &searcher, frequencies, request, stop.clone())?;
-                own.metrics.searched(&answer);
-                answer.query.unseen = answer.query.unseen.with_hidden(in_file.hidden_characters);
-                if let Some(origins) = in_file.origins {
-                    let hits = answer.hits.iter_mut();
-                    origins.place_a(hits.flat_map(|hit| hit.passages.iter_mut().flatten()));
+    let written = app.run_search(
+        client,
+        cost_of(request.options.filter.as_deref(), request.options.goal),
+        move |stop| {
+            let _room = room;
+            let (mut answers, mut bytes) = (Vec::with_capacity(documents.len()), 0);
+            for document in documents {
+                let answer = answer_of_file(&own, &searcher, document, &request, stop.clone())?;
+                bytes += answer.get().len();
+                if bytes > ANSWER_BYTES_MAX / 2 {
+                    return Ok(Err(Failure::too_large(TOO_MANY_ANSWERS)));
                 }
-                Ok(FileAnswer { id, answer })
-            };
-        documents.into_iter().map(answer).collect::<Result<Vec<_>>>()
-    });
-    Ok(SearchFilesResponse { answers: answers.await?, not_read })
+                answers.push(answer);
+            }
+            Ok(Ok(WrittenAnswer::with_kind(&WrittenAnswers { answers, not_read }, ANSWERS)))
+        },
+    );
+    written.await?
+}
+
+/// The answer of [`SearchFilesResponse`](cento_api::http::SearchFilesResponse), made of answers
+/// that are written already, because the meta objects of all answers could take too much memory.
+#[derive(Serialize)]
+struct WrittenAnswers {
+    answers: Vec<Box<RawValue>>,
+    #[serde(flatten)]
+    not_read: NotRead,
+}
+
+/// Searches for a document in a file, and returns the [`FileAnswer`] as JSON.
+fn answer_of_file(
+    app: &App,
+    searcher: &Searcher,
+    FileDocument { document: Document { id, text, parts, .. }, in_file, .. }: FileDocument,
+    request: &SearchRequest,
+    stop: Stop,
+) -> Result<Box<RawValue>> {
+    let (text, parts) = match parts.is_empty() {
+        true => (Some(text), None),
+        false => (None, Some(exchanged_parts(&parts, &text))),
+    };
+    let request = SearchRequest { text, parts, ..request.clone() };
+    let config = searcher.snapshot().config();
+    let requested = RequestedSearch::new(request, config, app.settings.frequencies.as_ref())?;
+    requested.ask(app, searcher, stop, |searcher, query| {
+        let mut answer = searcher.search(query)?;
+        app.metrics.searched(&answer);
+        answer.query.unseen = answer.query.unseen.with_hidden(in_file.hidden_characters);
+        if let Some(origins) = in_file.origins {
+            let hits = answer.hits.iter_mut();
+            origins.place_a(hits.flat_map(|hit| hit.passages.iter_mut().flatten()));
+        }
+        let answer = FileAnswer { id, answer };
+        Ok(serde_json::value::to_raw_value(&answer).expect("memory takes every byte"))
+    })
+}
+
+/// The options that may make a search read every text of the index.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct TextOptions {
+    filter: Option<String>,
+    goal: Goal,
+}
+
+/// Returns an upper bound of the cost of searches with these options.
+pub(super) fn cost_of(filter: Option<&str>, goal: Goal) -> Cost {
+    match goal == Goal::Trace || filter.is_some_and(reads_texts) {
+        true => Cost::EveryText,
+        false => Cost::Texts,
+    }
+}
+
+/// Returns an upper bound of the cost of a batch.
+fn cost_of_batch(body: &Body) -> Cost {
+    // Few batches have these letters, so the lines are rarely read twice.
+    let has_neither = |text: &str| !text.contains("text:") && !text.contains("trace");
+    if str::from_utf8(body.bytes()).is_ok_and(has_neither) {
+        return Cost::Texts;
+    }
+    let cost = |line| {
+        // A line that is no search costs nothing.
+        let TextOptions { filter, goal } = serde_json::from_slice(line).unwrap_or_default();
+        cost_of(filter.as_deref(), goal)
+    };
+    body.lines().map(cost).max().unwrap_or(Cost::Texts)
 }
 
 /// A requested search with its boilerplate.
@@ -178,17 +242,27 @@ impl RequestedSearch {
 
     /// Returns the cost of the search. Reading a few postings takes less time than handing the
     /// search to another thread and back.
-    fn cost(&self, config: &Config) -> Cost {
+    pub(super) fn cost(&self, config: &Config) -> Cost {
         let least = if self.boilerplate.is_empty() { Cost::Postings } else { Cost::Texts };
         self.query.cost(config).max(least)
     }
 
-    /// Runs the search and returns the hits.
-    fn answer(self, app: &App, searcher: &Searcher, stop: Stop) -> Result<Answer> {
+    /// Runs the search and writes the hits.
+    fn written(self, app: &App, searcher: &Searcher, stop: Stop) -> Result<WrittenAnswer> {
+        self.ask(app, searcher, stop, |searcher, query| {
+            let answer = searcher.search(query)?;
+            app.metrics.searched(&answer);
+            Ok(WrittenAnswer::of(&answer))
+        })
+    }
+
+    /// Runs the search and returns the hits, whose memory is no longer reserved.
+    pub(super) fn answer(self, app: &App, searcher: &Searcher, stop: Stop) -> Result<Answer> {
         self.ask(app, searcher, stop, Searcher::search)
     }
 
-    /// Calls `ask` with the searcher and the query, without the ignored texts.
+    /// Calls `ask` with the searcher and the query, without the ignored texts. The memory of the
+    /// answer is reserved until `ask` returns.
     pub(super) fn ask<T>(
         self,
         app: &App,
@@ -215,19 +289,27 @@ impl RequestedSearch {
     }
 }
 
-/// Answers a single search request.
-pub(super) fn one(
-    app: &App,
-    searcher: &Searcher,
-    frequencies: Option<&Arc<FrequencyTable>>,
-    request: SearchRequest,
-    stop: Stop,
-) -> Result<Answer> {
-    RequestedSearch::new(request, searcher.snapshot().config(), frequencies)?
-        .answer(app, searcher, stop)
+/// Answers a search of a batch with a line.
+fn line_of(app: &App, searcher: &Searcher, line: &[u8], stop: Stop) -> Vec<u8> {
+    let frequencies = app.settings.frequencies.as_ref();
+    let written = body::parse(line).and_then(|request| {
+        let config = searcher.snapshot().config();
+        let requested = RequestedSearch::new(request, config, frequencies)?;
+        Ok(requested.written(app, searcher, stop)?)
+    });
+    let mut line = match written {
+        Ok(answer) => answer.into_json(),
+        Err(failure) => serde_json::to_vec(&failure.body()).expect("memory takes every byte"),
+    };
+    line.push(b'\n');
+    line
 }
 
-async fn batch(app: &Arc<App>, body: Body) -> std::result::Result<Response, Failure> {
+async fn batch(
+    app: &Arc<App>,
+    body: Body,
+    client: Client,
+) -> std::result::Result<Response, Failure> {
     let batch_max = app.settings.batch_max;
     if body.lines().count() > batch_max {
         let message =
@@ -235,50 +317,31 @@ async fn batch(app: &Arc<App>, body: Body) -> std::result::Result<Response, Fail
         return Err(Failure::too_large(message));
     }
     // All searches of a batch see the same commit.
-    let (searcher, frequencies) = (app.searcher(), app.settings.frequencies.clone());
-    let (metrics, own) = (app.metrics.clone(), app.clone());
-    let lines = app
-        .run(move |stop| {
-            let lines: Vec<&[u8]> = body.lines().collect();
-            let answers: Vec<OnceLock<Vec<u8>>> = lines.iter().map(|_| OnceLock::new()).collect();
-            let bytes = AtomicUsize::new(0);
-            let answer = |number: usize| {
-                let answer = body::parse(lines[number]).and_then(|request| {
-                    let stop = stop.clone();
-                    one(&own, &searcher, frequencies.as_ref(), request, stop).map_err(Failure::from)
-                });
-                let written = match &answer {
-                    Ok(answer) => {
-                        metrics.searched(answer);
-                        serde_json::to_vec(answer)
-                    }
-                    Err(failure) => serde_json::to_vec(&failure.body()),
-                };
-                let mut line = written.expect("memory takes every byte");
-                line.push(b'\n');
-                let before = bytes.fetch_add(line.len(), Ordering::Relaxed);
-                let is_too_large = before + line.len() > ANSWER_BYTES_MAX / 2;
-                let _ = answers[number].set(line);
-                !is_too_large && !stop.is_set()
-            };
-            let others_max = own.settings.threads.saturating_sub(1);
-            batch::share(lines.len(), others_max, &|| own.one_more(), &answer);
-            if stop.is_set() {
-                return Err(Error::Cancelled);
-            }
-            if bytes.into_inner() > ANSWER_BYTES_MAX / 2 {
-                return Ok(Err(Failure::too_large(
-                    "the answers are too large together; send fewer searches at a time, or \
-                     lower `limit`",
-                )));
-            }
-            Ok(Ok(answers
-                .into_iter()
-                .filter_map(OnceLock::into_inner)
-                .flatten()
-                .collect::<Vec<u8>>()))
-        })
-        .await??;
+    let (searcher, own, cost) = (app.searcher(), app.clone(), cost_of_batch(&body));
+    let lines = app.run_search(client, cost, move |stop| {
+        let lines: Vec<&[u8]> = body.lines().collect();
+        let answers: Vec<OnceLock<Vec<u8>>> = lines.iter().map(|_| OnceLock::new()).collect();
+        let bytes = AtomicUsize::new(0);
+        let answer = |number: usize| {
+            let line = line_of(&own, &searcher, lines[number], stop.clone());
+            let before = bytes.fetch_add(line.len(), Ordering::Relaxed);
+            let is_too_large = before + line.len() > ANSWER_BYTES_MAX / 2;
+            let _ = answers[number].set(line);
+            !is_too_large && !stop.is_set()
+        };
+        // A search that may take minutes takes no thread from other searches.
+        let is_long = cost == Cost::EveryText;
+        let others_max = if is_long { 0 } else { own.settings.threads.saturating_sub(1) };
+        batch::share(lines.len(), others_max, &|| own.one_more(), &answer);
+        if stop.is_set() {
+            return Err(Error::Cancelled);
+        }
+        if bytes.into_inner() > ANSWER_BYTES_MAX / 2 {
+            return Ok(Err(Failure::too_large(TOO_MANY_ANSWERS)));
+        }
+        Ok(Ok(answers.into_iter().filter_map(OnceLock::into_inner).flatten().collect::<Vec<u8>>()))
+    });
+    let lines = lines.await??;
     Ok(([(header::CONTENT_TYPE, "application/x-ndjson")], lines).into_response())
 }
 
@@ -286,6 +349,23 @@ async fn batch(app: &Arc<App>, body: Body) -> std::result::Result<Response, Fail
 mod tests {
     use super::*;
     use serde_json::{Value, json};
+
+    #[test]
+    fn a_batch_with_a_search_that_may_read_every_text_waits_for_its_turn() {
+        let cost = |lines: &str| {
+            let room = body::Gate::new(0).enter(0).unwrap();
+            cost_of_batch(&Body::of_lines(lines.as_bytes().to_vec(), room))
+        };
+        let quick = json!({"text": "a context: of words, and a trace of them"});
+        assert_eq!(cost(&quick.to_string()), Cost::Texts);
+        assert_eq!(cost("no search with text:"), Cost::Texts);
+        for slow in [
+            json!({"text": "a", "filter": "text:\"went up\""}),
+            json!({"text": "a", "goal": "trace"}),
+        ] {
+            assert_eq!(cost(&format!("{quick}\n{slow}\n{quick}")), Cost::EveryText);
+        }
+    }
 
     #[test]
     fn a_search_is_quick_if_it_reads_few_postings_and_has_no_boilerplate() {

@@ -5,18 +5,21 @@
 
 use std::sync::Arc;
 
-use axum::Json;
 use axum::extract::{Request, State};
+use serde::Serialize;
 
 use super::search::RequestedSearch;
+use crate::answer::WrittenAnswer;
 use crate::app::App;
 use crate::body::Body;
 use crate::failure::Failure;
+use crate::turns::{Client, client_of};
 use cento::Result;
 use cento::search::{Query, Searcher};
 use cento_api::http::{
-    SearchRequest, ShardCandidatesRequest, ShardFrequenciesRequest, ShardSpansRequest,
+    HITS_MAX, SearchRequest, ShardCandidatesRequest, ShardFrequenciesRequest, ShardSpansRequest,
 };
+#[cfg(test)]
 use cento_api::{ShardCandidates, ShardFrequencies, ShardSpans};
 
 /// Count the documents of a shard with each fingerprint of a query.
@@ -37,10 +40,11 @@ use cento_api::{ShardCandidates, ShardFrequencies, ShardSpans};
 pub async fn shard_frequencies(
     State(app): State<Arc<App>>,
     request: Request,
-) -> std::result::Result<Json<ShardFrequencies>, Failure> {
+) -> std::result::Result<WrittenAnswer, Failure> {
+    let client = client_of(&request);
     let body = app.read_body(request).await?;
     let ShardFrequenciesRequest { search, sample } = body.json()?;
-    answer(&app, body, search, move |shard, query| shard.frequencies(query, sample)).await
+    answer(&app, client, body, search, move |shard, query| shard.frequencies(query, sample)).await
 }
 
 /// Find the documents of a shard that may be hits, by the frequencies of all shards.
@@ -61,11 +65,12 @@ pub async fn shard_frequencies(
 pub async fn shard_candidates(
     State(app): State<Arc<App>>,
     request: Request,
-) -> std::result::Result<Json<ShardCandidates>, Failure> {
+) -> std::result::Result<WrittenAnswer, Failure> {
+    let client = client_of(&request);
     let body = app.read_body(request).await?;
     let ShardCandidatesRequest { search, frequencies, most } = body.json()?;
     let ask = move |shard: &Searcher, query: &Query| shard.candidates(query, &frequencies, most);
-    answer(&app, body, search, ask).await
+    answer(&app, client, body, search, ask).await
 }
 
 /// Compare the winners of a shard with the query, or read excerpts of them.
@@ -86,28 +91,37 @@ pub async fn shard_candidates(
 pub async fn shard_spans(
     State(app): State<Arc<App>>,
     request: Request,
-) -> std::result::Result<Json<ShardSpans>, Failure> {
+) -> std::result::Result<WrittenAnswer, Failure> {
+    let client = client_of(&request);
     let body = app.read_body(request).await?;
     let ShardSpansRequest { search, winners } = body.json()?;
-    answer(&app, body, search, move |shard, query| shard.spans(query, &winners)).await
+    if winners.winners.len() > HITS_MAX {
+        let message = format!("at most {HITS_MAX} winners can be compared at once; send fewer");
+        return Err(Failure::too_large(message));
+    }
+    answer(&app, client, body, search, move |shard, query| shard.spans(query, &winners)).await
 }
 
-/// Calls `ask` with the index and the query of a search.
-async fn answer<T: Send + 'static>(
+/// Calls `ask` with the index and the query of a search, and writes its answer.
+async fn answer<T: Serialize>(
     app: &Arc<App>,
+    client: Client,
     body: Body,
     search: SearchRequest,
     ask: impl FnOnce(&Searcher, &Query) -> Result<T> + Send + 'static,
-) -> std::result::Result<Json<T>, Failure> {
+) -> std::result::Result<WrittenAnswer, Failure> {
     let (searcher, frequencies) = (app.searcher(), app.settings.frequencies.clone());
     let config = searcher.snapshot().config();
     let requested = RequestedSearch::new(search, config, frequencies.as_ref())?;
+    let cost = requested.cost(config);
     let (_, room) = body.into_parts();
     let own = app.clone();
-    let answer = app.run(move |stop| {
-        // The room is released after the answer is made.
+    let answer = app.run_search(client, cost, move |stop| {
+        // The room is released after the answer is written.
         let _room = room;
-        requested.ask(&own, &searcher, stop, ask)
+        requested.ask(&own, &searcher, stop, |searcher, query| {
+            ask(searcher, query).map(|answer| WrittenAnswer::of(&answer))
+        })
     });
-    Ok(Json(answer.await?))
+    answer.await
 }

@@ -13,16 +13,19 @@ use bytes::Bytes;
 use futures_util::stream;
 use tokio::time::{Instant, timeout};
 
+use crate::answer::WrittenAnswer;
 use crate::app::App;
 use crate::command::Command;
 use crate::failure::Failure;
 use crate::matching::Matching;
 use crate::readable::Parameters;
 use crate::tokens::Role;
+use crate::turns::{Job, client_of};
 use crate::webhooks::origin_of;
+use cento::runtime::Permit;
 use cento_api::http::{EventsRequest, ListWatchesRequest, ListWatchesResponse, WatchRequest};
 use cento_api::{Watch, WatchEvents};
-use cento_collections::watch::{WatchReader, unknown};
+use cento_collections::watch::{READ_BYTES_MAX, WatchReader, unknown};
 
 /// The default number of watches, or of events, in an answer.
 const PAGE_DEFAULT: usize = 100;
@@ -197,12 +200,12 @@ pub async fn watch_events(
     State(app): State<Arc<App>>,
     Path(name): Path<String>,
     Parameters(request): Parameters<EventsRequest>,
-    headers: HeaderMap,
+    sent: Request,
 ) -> Result<Response, Failure> {
     if reader(&app)?.and_then(|reader| reader.get(&name)).is_none() {
         return Err(unknown(&name).into());
     }
-    read(app, Some(name), request, &headers).await
+    read(app, Some(name), request, sent).await
 }
 
 /// Read the events of all watches.
@@ -222,17 +225,18 @@ pub async fn watch_events(
 pub async fn events(
     State(app): State<Arc<App>>,
     Parameters(request): Parameters<EventsRequest>,
-    headers: HeaderMap,
+    sent: Request,
 ) -> Result<Response, Failure> {
-    read(app, None, request, &headers).await
+    read(app, None, request, sent).await
 }
 
 async fn read(
     app: Arc<App>,
     watch: Option<String>,
     request: EventsRequest,
-    headers: &HeaderMap,
+    sent: Request,
 ) -> Result<Response, Failure> {
+    let (client, headers) = (client_of(&sent), sent.into_parts().0.headers);
     let accept = headers.get(header::ACCEPT).and_then(|accept| accept.to_str().ok());
     let is_stream = accept.is_some_and(|accept| accept.split(',').any(is_event_stream));
     let last = match headers.get("last-event-id").filter(|_| is_stream) {
@@ -248,27 +252,24 @@ async fn read(
     let mut reading = LogReader {
         subscriber: matching(&app)?.subscribe(),
         after: last.or(request.after).unwrap_or(0),
+        turn: Some(app.event_reading.enter(client)?),
+        room: None,
         app,
         watch,
         limit,
     };
     if is_stream {
-        return stream(reading);
+        return Ok(stream(reading));
     }
     let wait = Duration::from_secs(request.wait.unwrap_or(0).into());
     let until = Instant::now() + wait.min(reading.app.settings.timeout / 2);
-    let _place = match wait.is_zero() {
-        true => None,
-        false => Some(place(&reading.app)?),
-    };
     loop {
-        let found = reading.events().await?;
+        let found = reading.next(|found| WrittenAnswer::of(found)).await?;
         let is_over = Instant::now() >= until || reading.is_stopping();
         // A waiting client learns at once of missed events, because later reads begin elsewhere.
-        if !found.events.is_empty() || found.missed || is_over {
-            return Ok(Json(found).into_response());
+        if !found.is_empty || found.missed || is_over {
+            return Ok(found.written.into_response());
         }
-        reading.after = found.next;
         reading.changed(until.saturating_duration_since(Instant::now())).await;
     }
 }
@@ -279,23 +280,14 @@ async fn changed<T: Send + 'static>(
     app: &Arc<App>,
     change: impl FnOnce() -> cento::Result<T> + Send + 'static,
 ) -> Result<T, Failure> {
-    let place = place(app)?;
-    let changed = tokio::task::spawn_blocking(move || {
-        let _place = place;
-        change()
-    });
+    let _place = app.write_place()?;
+    let changed = tokio::task::spawn_blocking(change);
     // The panic has been logged already.
     changed.await.map_err(|_| Failure::internal())?.map_err(Failure::from)
 }
 
 fn is_event_stream(accepted: &str) -> bool {
     accepted.split(';').next().is_some_and(|kind| kind.trim() == "text/event-stream")
-}
-
-/// Takes a place among requests waiting for events.
-fn place(app: &Arc<App>) -> Result<tokio::sync::OwnedSemaphorePermit, Failure> {
-    let place = app.waiting.clone().try_acquire_owned();
-    place.map_err(|_| Failure::busy("too many requests wait for events; try again later"))
 }
 
 /// A reader of events with its place in the log.
@@ -305,17 +297,47 @@ struct LogReader {
     after: u64,
     limit: usize,
     subscriber: tokio::sync::watch::Receiver<u64>,
+    /// The place in the queue of readers. `None` after a failure.
+    turn: Option<Job>,
+    /// The room of the part of a stream that the client has not taken yet.
+    room: Option<Permit>,
+}
+
+/// Events that were read and written.
+struct WrittenEvents<T> {
+    written: T,
+    is_empty: bool,
+    missed: bool,
 }
 
 impl LogReader {
-    async fn events(&mut self) -> Result<WatchEvents, Failure> {
+    /// Reads and writes the next events on a separate thread, in turn with other clients.
+    async fn next<T: Send + 'static>(
+        &mut self,
+        write: impl FnOnce(&WatchEvents) -> T + Send + 'static,
+    ) -> Result<WrittenEvents<T>, Failure> {
         self.subscriber.borrow_and_update();
-        let Some(reader) = reader(&self.app)? else {
-            return Ok(WatchEvents { events: Vec::new(), next: 0, more: false, missed: false });
-        };
-        let (after, watch, limit) = (self.after, self.watch.clone(), self.limit);
         // A removed watch is unknown, which ends its stream.
-        self.app.run(move |_| reader.events(after, watch.as_deref(), limit)).await
+        let reader = reader(&self.app)?;
+        let (after, watch, limit) = (self.after, self.watch.clone(), self.limit);
+        let turn = self.turn.take().ok_or_else(Failure::internal)?;
+        let found = self.app.with_turn(turn, move |stop, mut turn| {
+            let found = match reader {
+                Some(reader) => {
+                    turn.wait(&stop)?;
+                    reader.events(after, watch.as_deref(), limit, &stop)?
+                }
+                None => WatchEvents::default(),
+            };
+            let WatchEvents { next, missed, .. } = found;
+            let is_empty = found.events.is_empty();
+            let written = WrittenEvents { written: write(&found), is_empty, missed };
+            turn.give_away();
+            Ok((written, next, turn))
+        });
+        let (written, next, turn) = found.await?;
+        (self.after, self.turn) = (next, Some(turn));
+        Ok(written)
     }
 
     fn is_stopping(&self) -> bool {
@@ -335,19 +357,22 @@ impl LogReader {
 
     /// Returns the next part of a stream, or `None` at the end.
     async fn part(&mut self) -> Option<Bytes> {
+        self.room = None;
+        // Many clients may take their parts slowly, so the room of a part comes before the part.
+        while self.room.is_none() && !self.is_stopping() {
+            match self.app.answers.enter(READ_BYTES_MAX) {
+                Ok(room) => self.room = Some(room),
+                Err(_) => tokio::time::sleep(LOOK).await,
+            }
+        }
         if self.is_stopping() {
             return None;
         }
-        let Ok(found) = self.events().await else { return None };
-        let mut text = String::new();
-        if found.missed {
-            text += "event: missed\ndata: {}\n\n";
+        let found = self.next(lines_of).await.ok()?;
+        let mut text = found.written;
+        if let Some(room) = &mut self.room {
+            room.shrink_to(text.len());
         }
-        for event in &found.events {
-            let json = serde_json::to_string(event).expect("an event is JSON");
-            text += &format!("id: {}\ndata: {json}\n\n", event.cursor);
-        }
-        self.after = found.next;
         if text.is_empty() {
             self.changed(KEEP_ALIVE).await;
             text += ":\n\n";
@@ -356,14 +381,26 @@ impl LogReader {
     }
 }
 
+/// Writes events as server-sent events.
+fn lines_of(found: &WatchEvents) -> String {
+    let mut text = String::new();
+    if found.missed {
+        text += "event: missed\ndata: {}\n\n";
+    }
+    for event in &found.events {
+        let json = serde_json::to_string(event).expect("an event is JSON");
+        text += &format!("id: {}\ndata: {json}\n\n", event.cursor);
+    }
+    text
+}
+
 /// Streams events as they occur.
-fn stream(reading: LogReader) -> Result<Response, Failure> {
-    let place = place(&reading.app)?;
-    let parts = stream::unfold((reading, place), |(mut reading, place)| async move {
+fn stream(reading: LogReader) -> Response {
+    let parts = stream::unfold(reading, |mut reading| async move {
         let part = reading.part().await?;
-        Some((Ok::<Bytes, Infallible>(part), (reading, place)))
+        Some((Ok::<Bytes, Infallible>(part), reading))
     });
     let headers =
         [(header::CONTENT_TYPE, "text/event-stream"), (header::CACHE_CONTROL, "no-store")];
-    Ok((headers, Body::from_stream(parts)).into_response())
+    (headers, Body::from_stream(parts)).into_response()
 }

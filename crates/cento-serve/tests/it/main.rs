@@ -25,4 +25,5 @@ mod several;
 mod shards;
 mod stops;
 mod submissions;
+mod values;
 mod webhooks;

@@ -220,7 +220,7 @@ impl FrequencyCounter {
     /// When the table cannot be written, or a temporary file cannot be read.
     pub fn write(mut self, out: &mut impl Write) -> io::Result<()> {
         writeln!(out, "{}", serde_json::to_string(&self.header).map_err(io::Error::other)?)?;
-        let mut map = fst::MapBuilder::new(out).map_err(io::Error::other)?;
+        let mut map = fst::MapBuilder::new(out).map_err(cause_of)?;
         let held = sorted(&mut self.counts).into_iter().map(Ok);
         let mut sources: Vec<Source<'_>> = vec![Box::new(held)];
         for run in self.runs {
@@ -242,15 +242,23 @@ impl FrequencyCounter {
                 _ => {
                     let last = current.replace((key, count));
                     if let Some((last, sum)) = last.filter(|(_, sum)| *sum >= self.count_min) {
-                        map.insert(last.to_be_bytes(), sum).map_err(io::Error::other)?;
+                        map.insert(last.to_be_bytes(), sum).map_err(cause_of)?;
                     }
                 }
             }
         }
         if let Some((last, sum)) = current.filter(|(_, sum)| *sum >= self.count_min) {
-            map.insert(last.to_be_bytes(), sum).map_err(io::Error::other)?;
+            map.insert(last.to_be_bytes(), sum).map_err(cause_of)?;
         }
-        map.finish().map_err(io::Error::other)
+        map.finish().map_err(cause_of)
+    }
+}
+
+/// Returns the error of the file, such as a full disk, which the message of `error` does not name.
+fn cause_of(error: fst::Error) -> io::Error {
+    match error {
+        fst::Error::Io(cause) => cause,
+        fst::Error::Fst(_) => io::Error::other(error),
     }
 }
 
@@ -328,6 +336,25 @@ mod tests {
 
     fn tokens(text: &str) -> Tokens {
         testing::tokens("chars", text)
+    }
+
+    #[test]
+    fn a_full_disk_is_named_when_a_table_is_written() {
+        // The message was "I/O error".
+        struct FullDisk;
+        impl Write for FullDisk {
+            fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+                Err(io::ErrorKind::StorageFull.into())
+            }
+            fn flush(&mut self) -> io::Result<()> {
+                Ok(())
+            }
+        }
+        let text = tokens("ab");
+        let mut counter = FrequencyCounter::new(1, "chars()");
+        counter.add(&text, None).unwrap();
+        let error = counter.write(&mut BufWriter::with_capacity(64, FullDisk)).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::StorageFull);
     }
 
     proptest! {

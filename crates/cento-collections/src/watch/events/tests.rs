@@ -22,7 +22,7 @@ fn add(log: &mut EventLog, commit: u64) {
 }
 
 fn cursors(reader: &EventReader, after: u64, watch: Option<&str>, limit: usize) -> Vec<u64> {
-    let read = reader.read(after, watch.map(|name| (name, 0)), limit).unwrap();
+    let read = reader.read(after, watch.map(|name| (name, 0)), limit, Stop::NEVER).unwrap();
     read.events.iter().map(|event| event.cursor).collect()
 }
 
@@ -36,15 +36,15 @@ fn events_are_read_after_a_cursor_and_the_next_one_passes_those_of_other_watches
         assert_eq!(cursors(&reader, 0, None, 100), [1, 2, 3, 4, 5, 6, 7, 8]);
         assert_eq!(cursors(&reader, 3, None, 2), [4, 5]);
         assert_eq!(cursors(&reader, 2, Some("b"), 100), [4, 6, 8]);
-        let read = reader.read(2, Some(("b", 0)), 2).unwrap();
+        let read = reader.read(2, Some(("b", 0)), 2, Stop::NEVER).unwrap();
         assert_eq!((read.next, read.more, read.missed), (6, true, false));
         // Events up to commit 4 belong to a previous watch with the name.
-        let read = reader.read(0, Some(("b", 4)), 100).unwrap();
+        let read = reader.read(0, Some(("b", 4)), 100, Stop::NEVER).unwrap();
         assert!(read.events.iter().map(|event| event.cursor).eq([6, 8]), "{read:?}");
-        let read = reader.read(0, Some(("nobody", 0)), 2).unwrap();
+        let read = reader.read(0, Some(("nobody", 0)), 2, Stop::NEVER).unwrap();
         assert_eq!((read.events.len(), read.next, read.more), (0, 8, false));
         // No event has had this cursor.
-        let read = reader.read(100, None, 2).unwrap();
+        let read = reader.read(100, None, 2, Stop::NEVER).unwrap();
         assert_eq!((read.next, read.missed), (8, true));
     }
     drop(log);
@@ -57,10 +57,10 @@ fn the_oldest_events_go_when_the_log_is_too_large_and_a_reader_is_told() {
     let dir = tempfile::tempdir().unwrap();
     let mut log = EventLog::open(dir.path(), 0).unwrap().with_bytes_max(300, 2000);
     (1..20).for_each(|commit| add(&mut log, commit));
-    let read = log.reader().read(0, None, 1000).unwrap();
+    let read = log.reader().read(0, None, 1000, Stop::NEVER).unwrap();
     let first = read.events[0].cursor;
     assert!(first > 1 && read.missed && read.next == 38, "{first}");
-    assert!(!log.reader().read(first - 1, None, 1000).unwrap().missed);
+    assert!(!log.reader().read(first - 1, None, 1000, Stop::NEVER).unwrap().missed);
     let bytes: u64 =
         fs::read_dir(dir.path()).unwrap().map(|e| e.unwrap().metadata().unwrap().len()).sum();
     assert!(bytes < 3500, "{bytes}");
@@ -105,9 +105,9 @@ fn a_log_that_is_put_back_gives_no_cursor_again() {
     let mut log = EventLog::open(dir.path(), 0).unwrap();
     // The reader has seen more events than the restored log has, so it learns that events are
     // missing.
-    assert!(log.reader().read(2003, None, 100).unwrap().missed);
+    assert!(log.reader().read(2003, None, 100, Stop::NEVER).unwrap().missed);
     add_at(&mut log, 2, 3000, 1);
-    let read = log.reader().read(2003, None, 100).unwrap();
+    let read = log.reader().read(2003, None, 100, Stop::NEVER).unwrap();
     assert_eq!((read.events[0].cursor, read.next, read.missed), (3000, 3000, false));
     drop(log);
     let reader = EventReader::open(dir.path()).unwrap();
@@ -131,7 +131,7 @@ fn rewritten_events_keep_their_cursors_and_batches() {
     drop(log);
     let log = EventLog::open(dir.path(), 0).unwrap();
     assert_eq!((log.matched(), log.reader().next()), (6, 13));
-    let events = log.reader().read(0, None, 100).unwrap().events;
+    let events = log.reader().read(0, None, 100, Stop::NEVER).unwrap().events;
     let ids: Vec<&str> = events.iter().map(|event| event.hit.id.as_str()).collect();
     let expected = ["d1", "gone", "d3", "d4", "d5", "d6", "d7", "d8", "d9", "gone", "d11", "d12"];
     assert_eq!(ids, expected);
