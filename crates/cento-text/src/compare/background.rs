@@ -111,9 +111,12 @@ impl Background {
                 }
             }
             // A copy of a whole text does not make the text common: most of an archive may be
-            // reprints of a single release.
-            let own = (0..runs.len()).filter(|&at| !copied[at] && !repeated[at]).count();
-            if own * 2 >= copied.len() {
+            // reprints of a single release. But starter code may be longer than an own program.
+            let own: Vec<usize> =
+                (0..runs.len()).filter(|&at| !copied[at] && !repeated[at]).collect();
+            let has_own = own.len() * 2 >= copied.len()
+                || model.bits_of(&runs, own.iter().copied()) >= copy_bits(model.tokens);
+            if has_own {
                 model.texts += 1;
                 runs.longest().into_iter().for_each(|run| _ = model.carriers.add(run));
             }
@@ -445,6 +448,8 @@ mod tests {
             found.into_iter().filter(|&common| common).count()
         };
         assert_eq!([common(13, 100), common(10, 100), common(13, 5)], [30, 0, 0]);
+        // Starter code longer than the own program.
+        assert_eq!([common(13, 25), common(10, 25)], [30, 0]);
         assert!(Background::new(&[&sheet[..]; 3]).common(&sheet).iter().all(|&common| !common));
     }
 }
