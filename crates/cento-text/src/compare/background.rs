@@ -201,13 +201,13 @@ impl Background {
 }
 
 /// Returns the information that makes a run a copy, in a collection of this many tokens.
-fn copy_bits(tokens: u64) -> f64 {
+pub(super) fn copy_bits(tokens: u64) -> f64 {
     COPY_BITS.min(COPY_TOKENS * log2((tokens as f64 + 1.0) / 3.0).max(1.0))
 }
 
 /// Returns the information of a token without a context: the token occurs `count` times in a
 /// collection of `tokens`.
-fn bits_alone(tokens: u64, count: u64) -> f64 {
+pub(super) fn bits_alone(tokens: u64, count: u64) -> f64 {
     log2((tokens as f64 + 1.0) / (count as f64 + 1.0))
 }
 
