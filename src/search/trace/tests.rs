@@ -343,13 +343,13 @@ fn words_around_a_quotation_that_two_texts_share_are_new() {
     for seed in 0..8 {
         let text = format!("{} \"{quoted}\" {}", own(900 + 2 * seed), own(901 + 2 * seed));
         let found = trace(&searcher, Query::text(text));
-        assert!(found.cited > 0.1 && found.reused == 0.0, "{found:?}");
+        assert!(found.cited > 0.05 && found.reused == 0.0, "{found:?}");
     }
     // What is copied with the quotation is reused.
     let copied = own(0);
     let copied = &copied[copied.len() - 200..];
     let found = trace(&searcher, around(&format!("{copied} \"{quoted}\"")));
-    assert!(found.cited > 0.1 && found.reused > 0.1, "{found:?}");
+    assert!(found.cited > 0.05 && found.reused > 0.05, "{found:?}");
 }
 
 #[test]
