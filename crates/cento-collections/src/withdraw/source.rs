@@ -70,7 +70,7 @@ impl Source {
             other.analyze(&text, &mut tokens, stop)?;
         }
         let default = match genre {
-            Genre::Prose => super::PASSAGE_TOKENS,
+            Genre::Prose | Genre::Scan => super::PASSAGE_TOKENS,
             Genre::Program => super::PROGRAM_PASSAGE_TOKENS,
         };
         let min_passage = min_passage.unwrap_or(default);

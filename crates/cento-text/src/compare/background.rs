@@ -17,7 +17,8 @@
 //! Copies are no background either. Otherwise a press release that half of the archive prints would
 //! be easy to guess, and the members of a ring of copies would protect each other. A run with at
 //! least `COPY_BITS`, word by word, that an earlier text has is therefore not counted again. Idioms
-//! and phrases are shorter, and every occurrence counts.
+//! and phrases are shorter, and every occurrence counts. Words that a text repeats say nothing the
+//! second time, so any two long lists of imports are no copies of each other.
 
 use std::collections::HashSet;
 
@@ -94,15 +95,28 @@ impl Background {
             }
         }
         for runs in texts() {
-            let copied = model.copied(&runs);
-            for end in (0..runs.len()).filter(|&end| !copied[end]) {
+            let repeated = repeated(&runs);
+            let copied = model.copied(&runs, &repeated);
+            let mut since = 0;
+            for end in 0..runs.len() {
+                since = if repeated[end] { since } else { end + 1 };
+                if copied[end] {
+                    continue;
+                }
                 for order in 2..=ORDER_MAX.min(end + 1) {
-                    model.runs.add(runs.of(end + 1 - order, order));
+                    let start = end + 1 - order;
+                    if start < since {
+                        model.runs.add(runs.of(start, order));
+                    }
                 }
             }
             // A copy of a whole text does not make the text common: most of an archive may be
-            // reprints of a single release.
-            if copied.iter().filter(|&&copied| copied).count() * 2 <= copied.len() {
+            // reprints of a single release. But starter code may be longer than an own program.
+            let own: Vec<usize> =
+                (0..runs.len()).filter(|&at| !copied[at] && !repeated[at]).collect();
+            let has_own = own.len() * 2 >= copied.len()
+                || model.bits_of(&runs, own.iter().copied()) >= copy_bits(model.tokens);
+            if has_own {
                 model.texts += 1;
                 runs.longest().into_iter().for_each(|run| _ = model.carriers.add(run));
             }
@@ -135,24 +149,18 @@ impl Background {
         -log2(probability)
     }
 
-    /// Returns which tokens of a text are in a copy of a counted run, or in a run that the text has
-    /// before. A text that repeats itself is no background for its own words.
-    fn copied(&self, runs: &RunHashes) -> Vec<bool> {
+    /// Returns which tokens of a text are in a copy of a counted run. What the text repeats says
+    /// nothing again.
+    fn copied(&self, runs: &RunHashes, repeated: &[bool]) -> Vec<bool> {
         let mut copied = vec![false; runs.len()];
         let (mut at, last) = (0, (runs.len() + 1).saturating_sub(ORDER_MAX));
-        let mut seen = HashSet::new();
-        for at in 0..last {
-            if !seen.insert(runs.of(at, ORDER_MAX)) {
-                copied[at..at + ORDER_MAX].fill(true);
-            }
-        }
         let is_known = |at: usize| self.runs.of(runs.of(at, ORDER_MAX)) > 0;
         while at < last {
             let run = (at..last).take_while(|&at| is_known(at)).count();
             if run > 0 {
                 let tokens = at..at + run + ORDER_MAX - 1;
-                let bits: f64 = tokens.clone().map(|at| self.bits_alone(runs.of(at, 1))).sum();
-                if bits >= self.copy_bits() {
+                let said = tokens.clone().filter(|&at| !repeated[at]);
+                if self.bits_of(runs, said) >= copy_bits(self.tokens) {
                     copied[tokens].fill(true);
                 }
             }
@@ -165,17 +173,14 @@ impl Background {
     #[must_use]
     pub fn is_copy(&self, run: &[u64]) -> bool {
         let runs = RunHashes::new(run);
-        (0..run.len()).map(|at| self.bits_alone(runs.of(at, 1))).sum::<f64>() >= self.copy_bits()
+        let repeated = repeated(&runs);
+        let said = (0..run.len()).filter(|&at| !repeated[at]);
+        self.bits_of(&runs, said) >= copy_bits(self.tokens)
     }
 
-    /// Returns the information that makes a run a copy.
-    fn copy_bits(&self) -> f64 {
-        COPY_BITS.min(COPY_TOKENS * log2((self.tokens as f64 + 1.0) / 3.0).max(1.0))
-    }
-
-    /// Returns the information of a token without a context.
-    fn bits_alone(&self, token: u64) -> f64 {
-        log2((self.tokens as f64 + 1.0) / (self.runs.of(token) as f64 + 1.0))
+    /// Returns the information of these tokens of a text, each without a context.
+    fn bits_of(&self, text: &RunHashes, tokens: impl Iterator<Item = usize>) -> f64 {
+        tokens.map(|at| bits_alone(self.tokens, self.runs.of(text.of(at, 1)))).sum()
     }
 
     /// Returns which tokens of a text are in a run that most of the counted texts have, such as the
@@ -193,6 +198,30 @@ impl Background {
         }
         common
     }
+}
+
+/// Returns the information that makes a run a copy, in a collection of this many tokens.
+pub(super) fn copy_bits(tokens: u64) -> f64 {
+    COPY_BITS.min(COPY_TOKENS * log2((tokens as f64 + 1.0) / 3.0).max(1.0))
+}
+
+/// Returns the information of a token without a context: the token occurs `count` times in a
+/// collection of `tokens`.
+pub(super) fn bits_alone(tokens: u64, count: u64) -> f64 {
+    log2((tokens as f64 + 1.0) / (count as f64 + 1.0))
+}
+
+/// Returns which tokens of a text are in a run that the text has before. Runs of these tokens are
+/// not counted, because a text that repeats itself is no background for its own words.
+fn repeated(runs: &RunHashes) -> Vec<bool> {
+    let mut repeated = vec![false; runs.len()];
+    let mut seen = HashSet::new();
+    for at in 0..(runs.len() + 1).saturating_sub(ORDER_MAX) {
+        if !seen.insert(runs.of(at, ORDER_MAX)) {
+            repeated[at..at + ORDER_MAX].fill(true);
+        }
+    }
+    repeated
 }
 
 /// The counts of runs, by their hashes: an open table with linear probing.
@@ -298,17 +327,19 @@ mod tests {
     use proptest::prelude::*;
 
     /// The number of times that a run occurs in the texts. A run of several tokens does not count
-    /// where it ends in a run of eight that its text has before.
+    /// where all of its tokens are in runs of eight that its text has before.
     fn naive(texts: &[Vec<u64>], run: &[u64]) -> u64 {
         let of_text = |text: &Vec<u64>| {
             let repeats =
                 |at: usize| (0..at).any(|before| text[before..before + 8] == text[at..at + 8]);
             let starts: Vec<usize> = (0..(text.len() + 1).saturating_sub(8)).collect();
-            let ends_in_repeat =
-                |end: usize| starts.iter().any(|&at| (at..at + 8).contains(&end) && repeats(at));
+            let is_repeated = |token: usize| {
+                starts.iter().any(|&at| (at..at + 8).contains(&token) && repeats(at))
+            };
+            let is_in_repeat = |end: usize| (end + 1 - run.len()..=end).all(is_repeated);
             let ends = (run.len() - 1)..text.len().max(run.len() - 1);
             let occurs = |&end: &usize| text[end + 1 - run.len()..=end] == *run;
-            ends.filter(occurs).filter(|&end| run.len() == 1 || !ends_in_repeat(end)).count() as u64
+            ends.filter(occurs).filter(|&end| run.len() == 1 || !is_in_repeat(end)).count() as u64
         };
         texts.iter().map(of_text).sum()
     }
@@ -385,6 +416,24 @@ mod tests {
     }
 
     #[test]
+    fn long_lists_of_imports_are_no_copies_of_each_other() {
+        // Regression: each list was a copy of an earlier one, so they said 3.8 bits a token.
+        let list = |lines: usize| (1..8).cycle().take(7 * lines).collect::<Vec<u64>>();
+        let own = |n: u64| (0..200).map(move |at| 10 + mix64(n << 32 | at) % 40);
+        let text = |n: u64| match n % 3 {
+            0 => [list(4 + n as usize % 9), own(n).collect()].concat(),
+            _ => [list(1), own(n).collect()].concat(),
+        };
+        let texts: Vec<Vec<u64>> = (0..42).map(text).collect();
+        let slices: Vec<&[u64]> = texts.iter().map(Vec::as_slice).collect();
+        let model = Background::new(&slices);
+        let said = model.bits(&list(10), 2).iter().sum::<f64>();
+        assert!(said < 70.0, "{said}");
+        assert!(!model.is_copy(&list(10)));
+        assert!(model.is_copy(&texts[1][7..57]));
+    }
+
+    #[test]
     fn what_most_texts_have_is_common_unless_it_is_all_of_them() {
         let own = |n: u64| (0..100).map(move |at| 1000 * n + at).collect::<Vec<u64>>();
         let sheet: Vec<u64> = (1..31).collect();
@@ -399,6 +448,8 @@ mod tests {
             found.into_iter().filter(|&common| common).count()
         };
         assert_eq!([common(13, 100), common(10, 100), common(13, 5)], [30, 0, 0]);
+        // Starter code longer than the own program.
+        assert_eq!([common(13, 25), common(10, 25)], [30, 0]);
         assert!(Background::new(&[&sheet[..]; 3]).common(&sheet).iter().all(|&common| !common));
     }
 }

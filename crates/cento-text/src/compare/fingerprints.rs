@@ -134,7 +134,7 @@ impl SharedKeys<'_> {
         let mut groups = Vec::new();
         for matches in self.in_parts(self.matches(extent, matching, stop)?) {
             let mut chained = match self.genre {
-                Genre::Prose => chains(&matches, GAP_TOKENS_MAX, &mut steps)?,
+                Genre::Prose | Genre::Scan => chains(&matches, GAP_TOKENS_MAX, &mut steps)?,
                 Genre::Program => {
                     MatchChains::unbroken(&matches, &|a, b| self.are_next(a, b), &mut steps)?
                 }

@@ -5,8 +5,8 @@
 use std::ops::Range;
 
 use super::align::{
-    self, AlignedPassage, Side, TILE_TOKENS_MIN, align_prepared, breaks, similarity, within,
-    words_by_letters,
+    self, AlignedPassage, Side, TILE_TOKENS_MIN, align_prepared, breaks, similarity, with_misread,
+    within, words_by_letters,
 };
 pub use super::align::{Genre, PASSAGE_TOKENS_MIN, Prepared};
 use super::place::{self, Parted};
@@ -187,7 +187,7 @@ pub fn between(query: Side<'_>, document: Side<'_>, genre: Genre, stop: &Stop) -
 /// ```
 pub fn tokens_min(genre: Genre) -> usize {
     match genre {
-        Genre::Prose => PASSAGE_TOKENS_MIN,
+        Genre::Prose | Genre::Scan => PASSAGE_TOKENS_MIN,
         Genre::Program => TILE_TOKENS_MIN,
     }
 }
@@ -251,7 +251,7 @@ fn of_texts(
 ) -> Passages {
     let passage = |aligned| in_texts(aligned, query, document, genre);
     let mut found = Passages::new(found.into_iter().map(passage).collect(), complete);
-    if genre == Genre::Prose {
+    if genre != Genre::Program {
         found = found.in_words_of(query);
     }
     found.placed((query.text, query.parts), (document.text, document.parts))
@@ -263,7 +263,7 @@ pub fn words_of_shorter(query: Side<'_>, document: Side<'_>, genre: Genre) -> us
     let shorter = shorter.expect("there are two");
     let tokens = shorter.tokens.hashes.len();
     match genre {
-        Genre::Prose => (word_parts(shorter, 0..tokens) / WORD) as usize,
+        Genre::Prose | Genre::Scan => (word_parts(shorter, 0..tokens) / WORD) as usize,
         Genre::Program => tokens,
     }
 }
@@ -282,11 +282,14 @@ pub fn repeated(query: Side<'_>, document: Side<'_>, stop: &Stop) -> Result<Pass
 
 /// Returns a passage in bytes of both texts, with its tokens of the query.
 fn in_texts(
-    aligned: AlignedPassage,
+    mut aligned: AlignedPassage,
     query: Side<'_>,
     document: Side<'_>,
     genre: Genre,
 ) -> (Passage, Range<u32>) {
+    if genre == Genre::Scan {
+        aligned.matched = with_misread(&aligned, query, document);
+    }
     let in_query = bytes(query.tokens, &aligned.query);
     let in_hit = bytes(document.tokens, &aligned.hit);
     let tokens = aligned.query.len() as u32;
@@ -380,7 +383,7 @@ pub fn with_matched_tokens(
 fn matched_bytes(text: Side<'_>, ranges: &[Range<usize>], genre: Genre) -> Vec<(u32, u32)> {
     let tokens = text.tokens;
     match genre {
-        Genre::Prose => disjoint(ranges.iter().map(|range| bytes(tokens, range))),
+        Genre::Prose | Genre::Scan => disjoint(ranges.iter().map(|range| bytes(tokens, range))),
         Genre::Program => {
             let all = ranges.iter().flat_map(|range| &tokens.spans[range.clone()]);
             let mut matched: Vec<(u32, u32)> = Vec::new();

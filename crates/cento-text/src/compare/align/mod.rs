@@ -86,6 +86,7 @@ use common::{similarity_steps, words_of_both};
 use copied::CopiedPassage;
 pub use copied::runs_bytes;
 use equal_runs::{KnownSeeds, Seeds};
+pub(super) use noise::with_misread;
 use noisy::QueryNoise;
 use order::OrderedPair;
 pub use parted::{breaks, within};
@@ -122,6 +123,9 @@ pub struct AlignedPassage {
 pub enum Genre {
     /// Sentences: a passage may be edited, rewritten or summed up.
     Prose,
+    /// Sentences of which letters are compared, because they may be misread: a word with a wrong
+    /// letter is the same word.
+    Scan,
     /// A program: a passage is a run of equal tokens.
     Program,
 }
@@ -130,7 +134,11 @@ impl Genre {
     /// Returns the kind of text that this analyzer reads.
     #[must_use]
     pub fn of(analyzer: &Analyzer) -> Genre {
-        if analyzer.is_of_programs() { Genre::Program } else { Genre::Prose }
+        match analyzer.tokens_a_word() {
+            _ if analyzer.is_of_programs() => Genre::Program,
+            1 => Genre::Prose,
+            _ => Genre::Scan,
+        }
     }
 }
 
@@ -209,7 +217,9 @@ impl Prepared {
     pub fn new(query: Side<'_>, genre: Genre, stop: &Stop) -> Result<Prepared> {
         let tokens = &query.tokens.hashes[..];
         let (seeds, sentences) = match genre {
-            Genre::Prose => (copied::seeds(tokens, stop)?, sentences::ranges(query, stop)?),
+            Genre::Prose | Genre::Scan => {
+                (copied::seeds(tokens, stop)?, sentences::ranges(query, stop)?)
+            }
             Genre::Program => (tiles::seeds(tokens, stop)?, Vec::new()),
         };
         Ok(Prepared {
@@ -304,7 +314,7 @@ fn align_within(
     steps.begin_stage();
     let mut passages = match prepared.genre {
         Genre::Program => of_programs(pair, prepared, steps)?,
-        Genre::Prose => of_prose(pair, prepared, steps)?,
+        Genre::Prose | Genre::Scan => of_prose(pair, prepared, steps)?,
     };
     if pair.is_turned {
         passages = passages.into_iter().map(AlignedPassage::mirrored).collect();
