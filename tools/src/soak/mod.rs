@@ -11,6 +11,7 @@ mod curve;
 mod model;
 mod reader;
 mod requests;
+mod settle;
 mod writer;
 
 use std::fs;
@@ -153,7 +154,7 @@ impl Soak {
                 }
                 Ok(())
             })?;
-            model::settle(&index, &mut writers)?;
+            settle::settle(&index, &mut writers)?;
         }
         clock.remove();
         report(&curve, &statuses, &tally);
