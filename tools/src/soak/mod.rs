@@ -112,7 +112,7 @@ impl Soak {
             let mut service = Running::start_with(
                 &self.cento,
                 &index,
-                &["--commit-interval", "100ms"],
+                &["--commit-interval", "100ms", "--memory", "64MiB"],
                 &clock.environment(),
             )?;
             let (url, is_done) = (service.url.clone(), AtomicBool::new(false));

@@ -249,7 +249,7 @@ mod tests {
         let next = words(901).split(' ').take(3).collect::<Vec<_>>().join(" ");
         let texts = [question.clone(), format!("{SENTENCE} {next}")].into_iter();
         let documents = with(texts.chain(vec![SENTENCE.into(); 30]));
-        let (found, counts) = verdicts(&[question.clone()], &documents);
+        let (found, counts) = verdicts(std::slice::from_ref(&question), &documents);
         assert_eq!(found[0], Some((false, 32)));
         assert_eq!(found[1], Some((true, 32)));
         assert_eq!((counts.questions[0].documents, counts.benchmarks[0].contaminated), (1, 1));

@@ -264,7 +264,7 @@ async fn read(
     let wait = Duration::from_secs(request.wait.unwrap_or(0).into());
     let until = Instant::now() + wait.min(reading.app.settings.timeout / 2);
     loop {
-        let found = reading.next(|found| WrittenAnswer::of(found)).await?;
+        let found = reading.next(WrittenAnswer::of).await?;
         let is_over = Instant::now() >= until || reading.is_stopping();
         // A waiting client learns at once of missed events, because later reads begin elsewhere.
         if !found.is_empty || found.missed || is_over {
