@@ -344,7 +344,7 @@ impl<'a> Evidence<'a> {
     }
 
     /// Rates passages found in texts, and drops the ones that chance explains.
-    pub fn rated(&mut self, passages: Passages, address: DocAddress) -> Result<Passages> {
+    fn rated(&mut self, passages: Passages, address: DocAddress) -> Result<Passages> {
         if passages.found.is_empty() {
             return Ok(passages);
         }

@@ -1,8 +1,6 @@
 //! The documents of an index that meet a traced query.
 
-use std::ops::Range;
-
-use cento_api::{CitedPart, Passage, Unit};
+use cento_api::Passage;
 
 use super::super::candidate::Candidate;
 use super::super::cover::CoverCounts;
@@ -14,8 +12,6 @@ use super::super::score::Scored;
 use super::super::verify;
 use super::archive::{DocumentTime, TraceArchive, TracedDocument};
 use crate::compare::Passages;
-use crate::compare::passages::{tokens_in, with_matched_tokens};
-use crate::compare::shares::Ranges;
 use crate::error::{Error, Result};
 use crate::field_date::{field_of, read, shown};
 use crate::hash::Digest;
@@ -23,7 +19,6 @@ use crate::index::DocAddress;
 use crate::runtime::Permit;
 use crate::search::NeighborLimits;
 use crate::text::Tokens;
-use crate::text::cited::cited;
 
 /// The documents of an index that meet a traced query.
 pub struct IndexArchive<'a> {
@@ -33,8 +28,6 @@ pub struct IndexArchive<'a> {
     tokens: Option<Tokens>,
     /// The permit for the tokens.
     _room: Option<Permit>,
-    /// The bytes of the query in quotation marks or in its bibliography.
-    cited: Ranges,
 }
 
 impl<'a> IndexArchive<'a> {
@@ -55,45 +48,7 @@ impl<'a> IndexArchive<'a> {
             searcher.snapshot().config().analyzer.analyze(text, &mut tokens, query.stop())?;
             own = Some(tokens);
         }
-        let cited = Ranges::new(cited(text, &[CitedPart::Quotations, CitedPart::Bibliography]));
-        Ok(IndexArchive { search, evidence, tokens: own, _room: room, cited })
-    }
-
-    /// Cuts each passage with cited words to these words, unless the rest is a passage without
-    /// them. Around a quotation that two texts share, a passage also has words that any two texts
-    /// share, and they are not reused.
-    fn without_edges(&mut self, mut found: Passages, address: DocAddress) -> Result<Passages> {
-        for passage in &mut found.found {
-            let ranges = |ranges: &[(u32, u32)]| {
-                Ranges::new(ranges.iter().map(|&(start, end)| start..end).collect())
-            };
-            let matched = ranges(passage.matched_in_a());
-            let rest = matched.without(&self.cited);
-            let is_mixed = !rest.is_empty() && rest.len() < matched.len();
-            if passage.unit != Unit::Bytes || passage.by_letters || !is_mixed {
-                continue;
-            }
-            let words = self.words();
-            let tokens = |ranges: &Ranges| -> Vec<Range<u32>> {
-                let ranges = ranges.as_slice().iter();
-                let tokens = ranges.map(|range| tokens_in(words, (range.start, range.end)));
-                tokens.filter(|tokens| !tokens.is_empty()).collect()
-            };
-            let (rest, quoted) = (tokens(&rest), tokens(&matched.without(&rest)));
-            if rest.is_empty() || quoted.is_empty() {
-                continue;
-            }
-            let first = tokens_in(words, passage.a).start;
-            let beside = tokens(&ranges(&[passage.a]).without(&self.cited));
-            let place = first..first + beside.iter().map(|range| range.len() as u32).sum::<u32>();
-            let alone = with_matched_tokens(passage.clone(), rest.into_iter(), words);
-            let quoted = with_matched_tokens(passage.clone(), quoted.into_iter(), words);
-            let alone = Passages::new(vec![(alone, place)], true);
-            if self.evidence.rated(alone, address)?.found.is_empty() {
-                *passage = quoted;
-            }
-        }
-        Ok(found)
+        Ok(IndexArchive { search, evidence, tokens: own, _room: room })
     }
 }
 
@@ -145,7 +100,6 @@ impl<'a> TraceArchive for IndexArchive<'a> {
             true => self.evidence.passages(address)?.unwrap_or_else(Passages::none),
             false => Passages::none(),
         };
-        let passages = self.without_edges(passages, address)?;
         if !passages.found.is_empty() {
             self.evidence.keep(&passages)?;
             scored.id = self.id(address)?;

@@ -323,36 +323,6 @@ fn words_in_quotation_marks_are_cited() {
 }
 
 #[test]
-fn words_around_a_quotation_that_two_texts_share_are_new() {
-    // Regression: a passage grows over the words that any two texts share, and 2 to 4 % of an
-    // honest essay was reused.
-    let own = |seed: u64| {
-        let word = |at: u64| match mix64(seed << 20 | at) % 3 {
-            0 => format!("own{:x}", mix64(seed << 20 | at)),
-            _ => format!("the{}", mix64(seed << 20 | at) % 25),
-        };
-        (0..100).map(word).collect::<Vec<_>>().join(" ")
-    };
-    let quoted = words(1, 30).join(" ");
-    let document = |at: u64| {
-        let quotation = if at < 3 { format!("\"{quoted}\"") } else { words(at, 30).join(" ") };
-        (format!("d{at}"), format!("{} {quotation} {}", own(2 * at), own(2 * at + 1)), 2000)
-    };
-    let searcher = searcher(&(0..23).map(document).collect::<Vec<_>>(), 99, true);
-    let around = |between: &str| Query::text(format!("{} {between} {}", own(900), own(901)));
-    for seed in 0..8 {
-        let text = format!("{} \"{quoted}\" {}", own(900 + 2 * seed), own(901 + 2 * seed));
-        let found = trace(&searcher, Query::text(text));
-        assert!(found.cited > 0.05 && found.reused == 0.0, "{found:?}");
-    }
-    // What is copied with the quotation is reused.
-    let copied = own(0);
-    let copied = &copied[copied.len() - 200..];
-    let found = trace(&searcher, around(&format!("{copied} \"{quoted}\"")));
-    assert!(found.cited > 0.05 && found.reused > 0.05, "{found:?}");
-}
-
-#[test]
 fn without_stored_texts_fingerprints_tell_the_spans() {
     let documents = archive(3, 20);
     let text = of_blocks(&[1, 2]);
