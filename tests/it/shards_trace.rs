@@ -36,13 +36,21 @@ fn block(genre: Genre, number: u64, edits: u64, own: u64) -> String {
     match genre {
         Genre::Prose => (0..60).map(word).collect::<Vec<_>>().join(" "),
         Genre::Program => {
-            let statement = |at: u64| match (mix64(number << 20 | at) % 5, edited(at)) {
-                (_, true) => format!("return a{at} ? b : {own};"),
-                (0, _) => format!("int a{at} = f(b, c[{at}]);"),
-                (1, _) => format!("if (a{at} < b) {{ c[{at}]++; }}"),
-                (2, _) => format!("while (!a{at}) b = b * c;"),
-                (3, _) => format!("a{at} -= g(\"{number}\");"),
-                _ => format!("for (int i = 0; i < a{at}; i++) h(&c[i]);"),
+            // Of many kinds: what a program repeats, as a list of imports does, says nothing again.
+            let sign = |at: u64, of: u64| {
+                let drawn = mix64(mix64(number << 20 | at) + of) as usize;
+                ["+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>"][drawn % 10]
+            };
+            let statement = |at: u64| {
+                let (x, y) = (sign(at, 1), sign(at, 2));
+                match (mix64(number << 20 | at) % 5, edited(at)) {
+                    (_, true) => format!("return a{at} ? b : {own};"),
+                    (0, _) => format!("int a{at} = f(b {x} {at}, c[{at}] {y} b);"),
+                    (1, _) => format!("if (a{at} {x} b < c) {{ c[{at} {y} b]++; }}"),
+                    (2, _) => format!("while (!a{at}) b = b {x} c {y} a{at};"),
+                    (3, _) => format!("a{at} -= g(\"{number}\" {x} b) {y} c;"),
+                    _ => format!("for (int i = 0; i {x} b < a{at}; i++) h(&c[i {y} b]);"),
+                }
             };
             let body: Vec<String> = (0..30).map(statement).collect();
             format!("void f{number}(int b, int *c) {{\n{}\n}}\n", body.join("\n"))
