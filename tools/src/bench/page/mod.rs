@@ -532,7 +532,7 @@ impl Page<'_> {
         self.out.heading("Instruction counts");
         self.out.text(
             "Times on a shared machine hide a change of a few percent, but instruction counts do \
-             not. So `cento-counts` runs fixed operations on synthetic and on real texts \
+             not. So `cento-tools counts` runs fixed operations on synthetic and on real texts \
              with valgrind (profile `release`), and compares the counts with `tools/counts.txt`. \
              More than 3 % is an error, in the gate too. `--write` records a change that you \
              intended.",
