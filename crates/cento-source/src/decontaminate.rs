@@ -15,7 +15,7 @@ use crate::{Chunk, ReadChunk, ReadError, SourceOptions};
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum CorpusPart {
-    /// A document, with the questions of which its text has at least a part.
+    /// A document, with the questions that occur in its text.
     Document(Document, Vec<Finding>),
     /// A file that was skipped.
     Skipped {
@@ -35,9 +35,8 @@ const READ_BYTES_A_BYTE: usize = 4;
 /// The memory per byte of text during a search: tokens and runs.
 const SEARCH_BYTES_A_BYTE: usize = 16;
 
-/// Returns the documents of `inputs` with the questions of which their texts have at least a part,
-/// found by `threads` threads in `memory_bytes` bytes. Without benchmarks, returns only the
-/// documents.
+/// Returns the documents of `inputs` with the questions that occur in their texts, found by
+/// `threads` threads in `memory_bytes` bytes. Without benchmarks, returns only the documents.
 ///
 /// # Errors
 /// The iterator gives an error, and ends: [`Error::Cancelled`] after `stop`, [`Error::Internal`]
@@ -91,7 +90,7 @@ fn of_chunk(
     for document in chunk.documents(source) {
         let found = document.and_then(|(document, _)| {
             let findings = match benchmarks {
-                Some(benchmarks) => benchmarks.findings_and_parts(&document.text, scratch, stop)?,
+                Some(benchmarks) => benchmarks.findings(&document.text, scratch, stop)?,
                 None => Vec::new(),
             };
             Ok(CorpusPart::Document(document, findings))

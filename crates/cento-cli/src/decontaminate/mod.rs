@@ -362,10 +362,9 @@ impl Decontaminate {
         let known = Some(benchmarks.clone());
         for part in examined(known, &self.paths, &source, threads, memory, stop) {
             match part? {
-                CorpusPart::Document(document, mut findings) => {
+                CorpusPart::Document(document, findings) => {
                     let number = found.tally.documents();
                     found.tally.add(&document.id, &document.text, &findings);
-                    findings.retain(|finding| !finding.is_part());
                     found.inputs.bytes += document.text.len() as u64;
                     found.inputs.empty += u64::from(document.text.chars().all(is_white_space));
                     if !findings.is_empty() {

@@ -287,23 +287,6 @@ impl Benchmarks {
     /// When the text is too large to be analyzed. [`Error::Cancelled`](cento::Error::Cancelled)
     /// soon after `stop`.
     pub fn findings(&self, text: &str, scratch: &mut Scratch, stop: &Stop) -> Result<Vec<Finding>> {
-        let mut findings = self.findings_and_parts(text, scratch, stop)?;
-        findings.retain(|finding| !finding.is_part());
-        Ok(findings)
-    }
-
-    /// Returns the places where questions occur, as [`findings`](Self::findings) does, and also the
-    /// places that are short of a question by at most a run. [`Tally::add`](super::Tally::add)
-    /// needs both: documents with less than a question show which of its words are common.
-    ///
-    /// # Errors
-    /// As [`findings`](Self::findings).
-    pub fn findings_and_parts(
-        &self,
-        text: &str,
-        scratch: &mut Scratch,
-        stop: &Stop,
-    ) -> Result<Vec<Finding>> {
         let mut findings = self.found_in(text, scratch, stop)?;
         if let Some(unescaped) = UnescapedText::of(text) {
             let mut others = self.found_in(&unescaped.text, scratch, stop)?;
@@ -358,17 +341,10 @@ impl Benchmarks {
             for region in &near.regions {
                 let places = region.start..region.end.min(runs.len());
                 let region = Region { tokens: &tokens.hashes, runs, places };
-                let wanted = &text.wanted;
-                let mut all = stretch::all(wanted, wanted.least(), region.clone(), self.k, stop)?;
-                let is_part = all.is_empty() && wanted.tokens.len() >= SHORT;
-                if is_part {
-                    all = stretch::all(wanted, wanted.least_of_part(self.k), region, self.k, stop)?;
-                }
-                for stretch in all {
+                for stretch in stretch::all(&text.wanted, region, self.k, stop)? {
                     for &question in &text.questions {
-                        let found =
-                            self.finding(question as usize, &stretch, tokens, runs, stop)?;
-                        findings.push(Finding { is_part, ..found });
+                        let found = self.finding(question as usize, &stretch, tokens, runs, stop);
+                        findings.push(found?);
                     }
                 }
             }
@@ -405,7 +381,6 @@ impl Benchmarks {
             tokens: matched,
             matched: ranges(&stretch.of_text),
             surroundings: surroundings(&tokens.hashes, &stretch.tokens, self.k),
-            is_part: false,
             bytes: in_bytes(&tokens.spans, &stretch.tokens),
             page: None,
             line: None,
@@ -471,10 +446,7 @@ fn after(
     }
     let places = end.min(runs.len())..(end + ANSWER_WITHIN + answer.window()).min(runs.len());
     let region = Region { tokens: &tokens.hashes, runs, places };
-    Ok(stretch::all(answer, answer.least(), region, k, stop)?
-        .into_iter()
-        .next()
-        .map(|found| found.tokens))
+    Ok(stretch::all(answer, region, k, stop)?.into_iter().next().map(|found| found.tokens))
 }
 
 /// Returns a digest of the tokens around a stretch, one run on each side. Copies of a page have the

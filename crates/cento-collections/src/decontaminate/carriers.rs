@@ -6,10 +6,6 @@
 //! have some words and one document has the remaining words, the ten share the common words and own
 //! a tenth each.
 //!
-//! Documents count though a run of tokens is missing for the question to occur. Otherwise, words
-//! just short of that would be common nowhere, and one more run beside them in a single document
-//! would make that document a leak.
-//!
 //! Documents are unrelated if the words around the place differ, so copies of a page count once.
 
 use std::collections::HashSet;
@@ -17,10 +13,6 @@ use std::collections::HashSet;
 use super::DecontaminateOptions;
 use super::benchmarks::Benchmarks;
 use super::finding::Finding;
-
-/// Maximum number of unrelated documents with words of a question, if they have less than the
-/// question. More could not make the words more common, and would take memory.
-const PARTS_MAX: usize = 1 << 10;
 
 /// Counts the documents that have words of questions.
 #[derive(Debug, Clone)]
@@ -50,26 +42,20 @@ impl WordCarriers {
         WordCarriers { counts: vec![CarrierCount::default(); tokens.len()], tokens, documents: 0 }
     }
 
-    /// Counts a document with its findings and parts, in the order returned by
-    /// [`findings_and_parts`](Benchmarks::findings_and_parts).
+    /// Counts a document with its findings, in the order returned by the search.
     pub fn add(&mut self, findings: &[Finding]) {
         self.documents += 1;
-        for all in findings.chunk_by(|a, b| a.question == b.question) {
-            let question = all[0].question;
+        for findings in findings.chunk_by(|a, b| a.question == b.question) {
+            let question = findings[0].question;
             let (count, tokens) = (&mut self.counts[question], self.tokens[question]);
-            let occurs = !all.iter().all(Finding::is_part);
-            if !occurs && count.surroundings.len() >= PARTS_MAX {
-                continue;
-            }
-            count.documents += u64::from(occurs);
-            let findings = || all.iter().filter(|finding| finding.is_part() != occurs);
-            let beside = findings().fold(0u32, |sum, of| sum.wrapping_add(of.surroundings));
+            count.documents += 1;
+            let beside = findings.iter().fold(0u32, |sum, of| sum.wrapping_add(of.surroundings));
             if !count.surroundings.insert(beside) {
                 continue;
             }
             count.carriers.resize(tokens, 0);
             let mut is_there = vec![false; tokens];
-            for &(start, end) in findings().flat_map(|finding| &finding.matched) {
+            for &(start, end) in findings.iter().flat_map(|finding| &finding.matched) {
                 is_there[start as usize..end as usize].fill(true);
             }
             let carriers = count.carriers.iter_mut().zip(is_there);
@@ -200,10 +186,8 @@ mod tests {
         let mut tally = Tally::new(&benchmarks);
         let mut all = Vec::new();
         for (number, text) in documents.iter().enumerate() {
-            let scratch = &mut Scratch::default();
-            let mut found = benchmarks.findings_and_parts(text, scratch, Stop::NEVER).unwrap();
+            let found = benchmarks.findings(text, &mut Scratch::default(), Stop::NEVER).unwrap();
             tally.add(&number.to_string(), text, &found);
-            found.retain(|finding| !finding.is_part());
             all.push(found);
         }
         let common = tally.common(&benchmarks, &options);
@@ -235,27 +219,6 @@ mod tests {
             assert_eq!((counts.questions[0].verdict, counts.benchmarks[0].common), ("common", 1));
             assert_eq!(counts.benchmarks[0].contaminated, 0);
         }
-    }
-
-    #[test]
-    fn a_word_beside_a_famous_sentence_makes_no_leak() {
-        // Regression: the sentence alone was too little of the question to be counted, so the
-        // document with one more word of the question was the only one with it.
-        let frame = &words(900)[..120];
-        let question = format!("{frame} {SENTENCE} {}", &words(901)[..110]);
-        let more = question.split(' ').count() as f64;
-        let (all, public) = (more, SENTENCE.split(' ').count() as f64);
-        assert!(public / all < DecontaminateOptions::default().min_share, "{public} {all}");
-        let next = words(901).split(' ').take(3).collect::<Vec<_>>().join(" ");
-        let texts = [question.clone(), format!("{SENTENCE} {next}")].into_iter();
-        let documents = with(texts.chain(vec![SENTENCE.into(); 30]));
-        let (found, counts) = verdicts(std::slice::from_ref(&question), &documents);
-        assert_eq!(found[0], Some((false, 32)));
-        assert_eq!(found[1], Some((true, 32)));
-        assert_eq!((counts.questions[0].documents, counts.benchmarks[0].contaminated), (1, 1));
-        // Without the others, it is the only document with nearly half of the question.
-        let (found, _) = verdicts(&[question], &documents[..2]);
-        assert_eq!(found, [Some((false, 2)), Some((false, 2))]);
     }
 
     #[test]

@@ -30,9 +30,6 @@ pub struct Finding {
     pub matched: Vec<(u32, u32)>,
     /// A digest of the words around the place. Copies of a page have the same digest.
     pub surroundings: u32,
-    /// Whether too little of the question occurs there.
-    #[serde(skip)]
-    pub(super) is_part: bool,
     /// The bytes of the document in common runs.
     #[serde(skip)]
     pub of_document: Vec<(u32, u32)>,
@@ -64,12 +61,6 @@ impl Finding {
     /// Returns the strength of the evidence. Greater is stronger.
     pub(super) fn strength(&self) -> (f64, bool) {
         (self.share, self.has_answer())
-    }
-
-    /// Tells whether less of the question occurs there than counts, by at most a run of tokens.
-    #[must_use]
-    pub fn is_part(&self) -> bool {
-        self.is_part
     }
 
     /// Tells whether the answer follows the question.

@@ -95,15 +95,11 @@ impl Cover<'_> {
     }
 }
 
-/// The number and the weight of tokens of a text.
-type Matched = (u32, u64);
-
 /// A place of a region with a run of the text, and the number of the run.
 type Common = (usize, usize);
 
 /// Returns stretches of a region where the text occurs, without overlaps. A stretch where the text
-/// occurs is missing only if it overlaps a returned stretch. The text occurs where at least `least`
-/// of it does, a number and a weight of tokens. The first stretch has most tokens,
+/// occurs is missing only if it overlaps a returned stretch. The first stretch has most tokens,
 /// then most weight, then is the shortest, so that it does not begin in one copy of the text and
 /// end in the next copy. Among equals the first in the region wins.
 ///
@@ -111,7 +107,6 @@ type Common = (usize, usize);
 /// [`Error::Cancelled`](cento::Error::Cancelled) soon after `stop`.
 pub(super) fn all(
     wanted: &WantedText,
-    least: Matched,
     region: Region<'_>,
     k: usize,
     stop: &Stop,
@@ -125,11 +120,11 @@ pub(super) fn all(
         common.extend(wanted.number_of(region.runs[place]).map(|run| (place, run)));
     }
     let mut found = Vec::new();
-    if let Some((_, best)) = strongest(wanted, least, (&common, usize::MAX), k, stop)? {
+    if let Some((_, best)) = strongest(wanted, &common, usize::MAX, k, stop)? {
         let (before, after) = beside(&common, &best.tokens, k);
         found.push(best);
-        add_others(wanted, least, before, k, stop, &mut found)?;
-        add_others(wanted, least, after, k, stop, &mut found)?;
+        add_others(wanted, before, k, stop, &mut found)?;
+        add_others(wanted, after, k, stop, &mut found)?;
     }
     Ok(found)
 }
@@ -138,17 +133,15 @@ pub(super) fn all(
 /// the strongest would cost as many passes as there are stretches.
 fn add_others(
     wanted: &WantedText,
-    least: Matched,
     mut common: &[Common],
     k: usize,
     stop: &Stop,
     found: &mut Vec<TextOccurrence>,
 ) -> Result<()> {
-    let reach = wanted.window();
-    while let Some((first, stretch)) = strongest(wanted, least, (common, reach), k, stop)? {
+    while let Some((first, stretch)) = strongest(wanted, common, wanted.window(), k, stop)? {
         let (before, after) = beside(common, &stretch.tokens, k);
         // The slice has at most two windows, because the text does not occur earlier.
-        add_others(wanted, least, before.get(first..).unwrap_or_default(), k, stop, found)?;
+        add_others(wanted, before.get(first..).unwrap_or_default(), k, stop, found)?;
         found.push(stretch);
         common = after;
     }
@@ -171,8 +164,8 @@ fn beside<'a>(
 /// of the first.
 fn strongest(
     wanted: &WantedText,
-    least: Matched,
-    (common, reach): (&[Common], usize),
+    common: &[Common],
+    reach: usize,
     k: usize,
     stop: &Stop,
 ) -> Result<Option<(usize, TextOccurrence)>> {
@@ -194,7 +187,7 @@ fn strongest(
         while first < last && cover.is_removed(common[first].1) {
             first += 1;
         }
-        if cover.matched.0 >= least.0 && cover.matched.1 >= least.1 {
+        if cover.matched.0 >= wanted.least().0 && cover.matched.1 >= wanted.least().1 {
             first_end = first_end.or(Some(place));
             let strength = (cover.matched, Reverse(place - common[first].0));
             if best.as_ref().is_none_or(|(other, _)| strength > *other) {

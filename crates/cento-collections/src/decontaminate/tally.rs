@@ -155,20 +155,18 @@ impl Tally {
         }
     }
 
-    /// Counts a document with its findings and parts, in the order returned by
-    /// [`findings_and_parts`](Benchmarks::findings_and_parts).
+    /// Counts a document with its findings, in the order returned by the search.
     pub fn add(&mut self, id: &str, text: &str, findings: &[Finding]) {
         let number = self.documents();
         self.carriers.add(findings);
         self.digest =
             Digest::of_parts(&[&self.digest.to_le_bytes(), id.as_bytes(), text.as_bytes()]);
-        let findings: Vec<&Finding> = findings.iter().filter(|found| !found.is_part()).collect();
         for findings in findings.chunk_by(|a, b| a.question == b.question) {
             let count = &mut self.counts[findings[0].question];
             let matched = findings.iter().map(|finding| finding.matched.clone()).collect();
             let group = count.groups.entry(matched).or_default();
             group.documents += 1;
-            group.with_answer += u64::from(findings.iter().any(|finding| finding.has_answer()));
+            group.with_answer += u64::from(findings.iter().any(Finding::has_answer));
             for finding in findings {
                 let is_better = |best: &Evidence| finding.strength() > best.finding.strength();
                 if group.best.as_ref().is_none_or(is_better) {

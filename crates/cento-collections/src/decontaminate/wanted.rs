@@ -77,31 +77,23 @@ impl WantedText {
         self.least
     }
 
-    /// Returns that minimum less the `k` tokens of a run, at least a run. Beside words of a text, a
-    /// document may have one more run of it by accident.
-    pub fn least_of_part(&self, k: usize) -> (u32, u64) {
-        let run = (k as u64 * self.weight).div_ceil(self.tokens.len().max(1) as u64);
-        let tokens = (self.least.0 as usize).saturating_sub(k).max(k) as u32;
-        (tokens, self.least.1.saturating_sub(run).max(1))
-    }
-
     /// Returns the maximum length of a stretch for the text to occur there.
     pub fn window(&self) -> usize {
         2 * self.tokens.len()
     }
 
     /// Returns the rarest runs of the text, which bring up the text. `texts` returns the number of
-    /// texts with a run. The remaining runs have at most half of the minimum weight of a part. Also
-    /// returns the minimum number of places with these runs in a stretch with a part of the text.
+    /// texts with a run. The remaining runs have at most half of the minimum weight. Also returns
+    /// the minimum number of places with these runs in a stretch where the text occurs.
     pub fn finders(&self, k: usize, texts: impl Fn(u64) -> u32) -> (Vec<u64>, usize) {
         let mut runs = self.runs.clone();
         runs.sort_unstable_by_key(|run| (texts(*run), *run));
         let mut is_covered = vec![false; self.tokens.len()];
-        let (mut covered, least) = (0, self.least_of_part(k).1);
+        let mut covered = 0;
         while let Some(run) = runs.last().filter(|run| texts(**run) > 1) {
             let others = self.tokens_of(*run, k).filter(|&token| !is_covered[token]);
             let weight: u64 = others.map(|token| u64::from(self.weights[token])).sum();
-            if 2 * (covered + weight) > least {
+            if 2 * (covered + weight) > self.least.1 {
                 break;
             }
             covered += weight;
@@ -112,7 +104,7 @@ impl WantedText {
             self.tokens_of(*run, k).map(|token| u64::from(self.weights[token])).sum()
         };
         let heaviest = runs.iter().map(weight).max().unwrap_or(1).max(1);
-        let places = (least - covered).div_ceil(heaviest).max(1);
+        let places = (self.least.1 - covered).div_ceil(heaviest).max(1);
         (runs, places as usize)
     }
 
