@@ -190,9 +190,7 @@ impl Search<'_> {
             None => similarities.shown(&scored)?,
         };
         let (meta, meta_bytes) = searcher.snapshot.measured_meta(scored.address)?;
-        if let Some(memory) = &query.memory {
-            memory.keep(0, meta_bytes, "meta objects")?;
-        }
+        query.keep(meta_bytes, "meta objects")?;
         Ok(Hit {
             meta,
             similarity,

@@ -162,6 +162,17 @@ impl Query {
     /// The default maximum number of documents that are compared with a span of a trace.
     pub const CARRIERS: usize = 100;
 
+    /// Reserves memory for a part of the answer, such as "excerpts", if memory is limited.
+    ///
+    /// # Errors
+    /// The errors of [`QueryMemory::keep`].
+    pub(super) fn keep(&self, bytes: usize, what: &str) -> Result<()> {
+        match &self.memory {
+            Some(memory) => memory.keep(0, bytes, what),
+            None => Ok(()),
+        }
+    }
+
     /// Returns whether the similarity of texts decides which documents are hits.
     pub(super) fn is_of_texts(&self) -> bool {
         self.thresholds.is_of_texts()

@@ -65,10 +65,8 @@ impl Search<'_> {
         let Search { searcher, query, .. } = self;
         let keys = searcher.keys_within(address, query.memory.as_ref(), query.stop())?;
         let config = searcher.snapshot.config();
-        if let Some(memory) = &query.memory {
-            // A fingerprint as a pair of whole numbers, and its JSON in a buffer that has doubled.
-            memory.keep(0, keys.len() * 96, "signatures")?;
-        }
+        // A fingerprint as a pair of whole numbers, and its JSON in a buffer that has doubled.
+        query.keep(keys.len() * 96, "signatures")?;
         let tokens = keys.len() as u32;
         let fingerprints = (0..).zip(keys).map(|(position, key)| Fingerprint { key, position });
         Ok(ForeignSignature::of(config, tokens, fingerprints.collect()).body(config))
@@ -82,15 +80,13 @@ impl Search<'_> {
         for &b in ranges {
             self.query.stop().check()?;
             let excerpt = text.as_deref().and_then(|text| text.get(b.0 as usize..b.1 as usize));
-            if let (Some(memory), Some(excerpt)) = (&self.query.memory, excerpt) {
-                // The excerpt itself, and its JSON in a buffer that has just doubled.
-                memory.keep(0, 3 * excerpt.len(), "excerpts")?;
-            }
             let Some(excerpt) = excerpt else {
                 let (id, (start, end)) = (snapshot.id(address)?, b);
                 let what = format!("bytes {start} to {end} are no part of a stored text of `{id}`");
                 return Err(Error::argument("excerpts", what));
             };
+            // The excerpt itself, and its JSON in a buffer that has just doubled.
+            self.query.keep(3 * excerpt.len(), "excerpts")?;
             excerpts.push(TextExcerpt { b, text: excerpt.to_owned() });
         }
         let mut date = None;
