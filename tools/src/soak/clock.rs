@@ -59,8 +59,10 @@ impl FakeClock {
             .open(&self.offset)?;
         Ok(file.write_all_at(format!("{seconds:020}").as_bytes(), 0)?)
     }
+}
 
-    pub fn remove(&self) {
+impl Drop for FakeClock {
+    fn drop(&mut self) {
         let _ = std::fs::remove_file(&self.library);
     }
 }

@@ -12,7 +12,7 @@ pub type Change = u64;
 /// The states that a document can be in, the latest last. More than one after a change that was not
 /// acknowledged.
 #[derive(Debug, Clone)]
-pub struct Possible {
+pub struct PossibleStates {
     states: Vec<(Change, State)>,
     /// The last changes with the status of their answers, for messages.
     history: VecDeque<(State, u16)>,
@@ -20,9 +20,9 @@ pub struct Possible {
 
 const HISTORY: usize = 8;
 
-impl Possible {
-    pub fn absent() -> Possible {
-        Possible { states: vec![(0, None)], history: VecDeque::new() }
+impl PossibleStates {
+    pub fn absent() -> PossibleStates {
+        PossibleStates { states: vec![(0, None)], history: VecDeque::new() }
     }
 
     /// The state, if it is certain.

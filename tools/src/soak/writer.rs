@@ -9,7 +9,7 @@ use cento_testing::http::Reply;
 use fastrand::Rng;
 use serde_json::{Value, json};
 
-use super::model::{Change, Possible, State};
+use super::model::{Change, PossibleStates, State};
 use super::requests::{Connection, Statuses};
 use crate::Result;
 
@@ -23,7 +23,7 @@ const WITHDRAWALS: usize = 50;
 pub struct Writer {
     number: u64,
     rng: Rng,
-    pub documents: BTreeMap<String, Possible>,
+    pub documents: BTreeMap<String, PossibleStates>,
     generations: Vec<u64>,
     last_version: u64,
     /// Changes that were accepted and wait for a commit.
@@ -230,7 +230,7 @@ impl Writer {
     fn attempted(&mut self, id: &str, state: State, status: u16) -> Change {
         self.last_change += 1;
         let change = self.last_change;
-        let possible = self.documents.entry(id.to_owned()).or_insert_with(Possible::absent);
+        let possible = self.documents.entry(id.to_owned()).or_insert_with(PossibleStates::absent);
         possible.attempted(change, state, status);
         change
     }
