@@ -38,6 +38,7 @@ struct Tools {
 enum Tool {
     Bench(bench::Bench),
     Bounds(bounds::Bounds),
+    Counts(cento_counts::Counts),
     Plant(corpus::Plant),
     Repeat(corpus::Repeat),
     Lifecycle(lifecycle::Lifecycle),
@@ -63,6 +64,7 @@ fn main() -> Result {
     match Tools::parse().tool {
         Tool::Bench(tool) => tool.run(),
         Tool::Bounds(tool) => tool.run(),
+        Tool::Counts(tool) => tool.run(&["counts"]),
         Tool::Plant(tool) => tool.run(),
         Tool::Repeat(tool) => tool.run(),
         Tool::Lifecycle(tool) => tool.run(),

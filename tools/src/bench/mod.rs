@@ -27,7 +27,7 @@ const RECORD: &str = "tools/bench.json";
 /// Figures of longer runs, each with its command and commit.
 const KEPT: &str = "tools/bench-kept.json";
 const DOCUMENT: &str = "docs/BENCHMARKS.md";
-/// Instruction counts that `cento-counts --write` has recorded.
+/// Instruction counts that `cento-tools counts --write` has recorded.
 const COUNTS: &str = "tools/counts.txt";
 
 /// Measure the figures of docs/BENCHMARKS.md in one run, in the directory of the repository.
