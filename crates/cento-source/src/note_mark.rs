@@ -30,11 +30,11 @@ pub struct RaisedText<'a> {
 }
 
 impl RaisedText<'_> {
-    /// Returns the number of a verse, which is before a word.
+    /// Returns the number of a verse, which is before a word, or between two.
     pub fn verse(&self) -> Option<u32> {
         let is_open = |c: char| "([\"'\u{201c}\u{2018}\u{ab}".contains(c);
         let begins_word = self.before.chars().next_back().is_none_or(is_open)
-            && self.after.is_some_and(|c| c.is_alphabetic() || is_open(c));
+            && self.after.is_none_or(|c| c.is_alphabetic() || is_open(c));
         let is_number = self.text.len() <= 3 && self.text.bytes().all(|byte| byte.is_ascii_digit());
         self.text.parse().ok().filter(|_| is_number && begins_word)
     }

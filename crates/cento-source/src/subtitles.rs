@@ -5,18 +5,19 @@
 //! A file without a cue stays unchanged. Every line remains a line, so that line numbers of
 //! passages are line numbers of the file.
 //!
-//! Rolling captions, as of live programs, repeat lines of the previous cue, and such lines become
-//! empty. In other subtitles, a repeated line was spoken again.
+//! Rolling captions, as of live programs, repeat lines of the previous cue, and add words to its
+//! last line. Of such lines, only the new words stay. In other subtitles, a repeated line was
+//! spoken again.
 
-use std::collections::HashSet;
+mod script;
 
 use crate::format::{FileFormat, Markup, TextOf};
 use crate::html;
 
-/// Subtitles: SubRip and WebVTT.
+/// Subtitles: SubRip, WebVTT, SubViewer (YouTube) and SubStation Alpha.
 pub static FORMAT: FileFormat = FileFormat {
     name: "subtitles",
-    endings: &[".srt", ".vtt"],
+    endings: &[".srt", ".vtt", ".sbv", ".ass", ".ssa"],
     documents: "the words of the cues",
     feature: None,
     is_built: true,
@@ -30,7 +31,8 @@ pub static FORMAT: FileFormat = FileFormat {
             let first = lines.next().unwrap_or_default();
             let second = lines.next().unwrap_or_default();
             let is_number = !first.is_empty() && first.iter().all(u8::is_ascii_digit);
-            is_header(first) || (is_number && is_time(second))
+            let is_cue = is_number && is_time(second);
+            is_header(first) || is_cue || is_short_time(first) || script::is_header(first)
         },
         named_begins: None,
         text_of: TextOf::Decoded(text_of),
@@ -52,8 +54,25 @@ fn is_header(line: &[u8]) -> bool {
     rest.is_some_and(|rest| rest.first().is_none_or(u8::is_ascii_whitespace))
 }
 
-/// Returns whether a line has the times of a cue: digits and colons around an arrow.
+/// Returns whether a line has the times of a cue.
 fn is_time(line: &[u8]) -> bool {
+    is_long_time(line) || is_short_time(line)
+}
+
+/// Returns whether a line has the times of SubViewer: `0:00:01.000,0:00:03.500`.
+fn is_short_time(line: &[u8]) -> bool {
+    let is_time = |time: &[u8]| {
+        let parts: Vec<&[u8]> = time.split(|byte| b":.".contains(byte)).collect();
+        let is_number = |part: &&[u8]| !part.is_empty() && part.iter().all(u8::is_ascii_digit);
+        parts.len() == 4 && parts.iter().all(is_number) && parts[3].len() == 3
+    };
+    let mut times = line.trim_ascii().split(|&byte| byte == b',');
+    let both = [times.next(), times.next()];
+    both.into_iter().flatten().filter(|time| is_time(time)).count() == 2 && times.next().is_none()
+}
+
+/// Returns whether a line has digits and colons before an arrow.
+fn is_long_time(line: &[u8]) -> bool {
     let Some(at) = memchr::memmem::find(line, ARROW.as_bytes()) else { return false };
     let from = line[..at].trim_ascii();
     !from.is_empty() && from.iter().all(|byte| byte.is_ascii_digit() || b":.,".contains(byte))
@@ -69,6 +88,9 @@ fn is_block(line: &str) -> bool {
 
 /// Returns the words of subtitles.
 fn text_of(subtitles: &str) -> String {
+    if script::is_header(subtitles.trim_start().lines().next().unwrap_or_default().as_bytes()) {
+        return script::text_of(subtitles);
+    }
     let lines: Vec<&str> = subtitles.split('\n').collect();
     let is_time = |at: usize| lines.get(at).is_some_and(|line| is_time(line.as_bytes()));
     if !(0..lines.len()).any(is_time) {
@@ -93,57 +115,66 @@ fn text_of(subtitles: &str) -> String {
         let is_name = is_time(at + 1) && (is_number || begins);
         match is_left_out || is_name {
             true => String::new(),
-            false => with_characters(without_tags(line)),
+            // The line end of YouTube's captions.
+            false => with_characters(without_tags(line)).replace("[br]", " "),
         }
     });
     let mut words: Vec<String> = words.collect();
-    let repeated = repeated(&words, &cues);
-    repeated.into_iter().for_each(|at| words[at].clear());
+    drop_repeated(&mut words, &cues);
     words.join("\n")
 }
 
-/// Returns the lines that repeat the end of the previous cue, if the captions roll, which means
-/// that at least half of the cues repeat lines.
-fn repeated(words: &[impl AsRef<str>], cues: &[usize]) -> Vec<usize> {
-    let words: Vec<&str> = words.iter().map(AsRef::as_ref).collect();
+/// Removes the words that repeat the end of the previous cue, if the captions roll, which means
+/// that at least half of the cues repeat lines. A line belongs to the cue of this number, from 1.
+fn drop_repeated(words: &mut [String], cues: &[usize]) {
     let has_words = |at: &usize| cues[*at] > 0 && !words[*at].trim().is_empty();
     let lines: Vec<usize> = (0..words.len()).filter(has_words).collect();
     let (mut found, mut rolls, mut before) = (Vec::new(), 0, &[][..]);
     let all: Vec<&[usize]> = lines.chunk_by(|a, b| cues[*a] == cues[*b]).collect();
     for &cue in &all {
-        let is_same = |(a, b): (&usize, &usize)| words[*a].trim() == words[*b].trim();
         let most = cue.len().min(before.len());
-        let len = (1..=most).rev().find(|&len| {
+        let new = (1..=most).rev().find_map(|len| {
             let end: &[usize] = &before[before.len() - len..];
-            end.iter().zip(cue).all(is_same)
+            let pairs = end.iter().zip(cue).map(|(a, b)| (words[*a].trim(), words[*b].trim()));
+            let (last, first) = pairs.clone().next_back()?;
+            let are_same = pairs.take(len - 1).all(|(a, b)| a == b);
+            Some((len, added(last, first)?)).filter(|_| are_same)
         });
-        if let Some(len) = len {
+        if let Some((len, new)) = new {
             rolls += 1;
-            found.extend_from_slice(&cue[..len]);
+            found.extend(cue[..len - 1].iter().map(|at| (*at, String::new())));
+            found.push((cue[len - 1], new.to_owned()));
         }
         before = cue;
     }
-    if all.len() > 2 && rolls * 2 >= all.len() { found } else { Vec::new() }
+    if all.len() > 2 && rolls * 2 >= all.len() {
+        found.into_iter().for_each(|(at, new)| words[at] = new);
+    }
 }
 
-/// Removes the lines of rolling captions that repeat lines of the previous cue. Each paragraph is a
-/// cue.
+/// Returns the words that a line adds to another, or `None` if it is a different line.
+fn added<'a>(line: &str, longer: &'a str) -> Option<&'a str> {
+    let rest = longer.strip_prefix(line)?;
+    (rest.is_empty() || rest.starts_with(char::is_whitespace)).then(|| rest.trim_start())
+}
+
+/// Removes what rolling captions repeat of the previous cue. Each paragraph is a cue.
 pub fn without_repeated(captions: &str) -> String {
     let (mut words, mut cues) = (Vec::new(), Vec::new());
     for (at, cue) in captions.split("\n\n").enumerate() {
         for line in cue.lines() {
-            words.push(line);
+            words.push(line.to_owned());
             cues.push(at + 1);
         }
     }
-    let repeated: HashSet<usize> = repeated(&words, &cues).into_iter().collect();
+    drop_repeated(&mut words, &cues);
     let (mut text, mut cue) = (String::new(), 0);
-    for (at, line) in words.iter().enumerate().filter(|(at, _)| !repeated.contains(at)) {
+    for (line, of) in words.iter().zip(&cues).filter(|(line, _)| !line.is_empty()) {
         if !text.is_empty() {
-            text.push_str(if cues[at] == cue { "\n" } else { "\n\n" });
+            text.push_str(if *of == cue { "\n" } else { "\n\n" });
         }
         text.push_str(line);
-        cue = cues[at];
+        cue = *of;
     }
     text
 }
@@ -251,10 +282,23 @@ mod tests {
             "two b\n ",
         ];
         assert_eq!(said(&timed), ["one a", "two b"]);
+        // Words are added one by one, and lines move up.
+        let grown = ["one", "one two", "one two three\nfour", "one two three\nfour five"];
+        assert_eq!(said(&grown), ["one", "two", "three", "four", "five"]);
+        let moved = ["a b\nc", "c d\ne", "e f", "e f g"];
+        assert_eq!(said(&moved), ["a b", "c", "d", "e", "f", "g"]);
         // Such lines are repeated on purpose.
         let song = ["la la", "la la", "the sea", "the tide", "rises", "no", "no"];
         assert_eq!(said(&song), song);
         assert_eq!(said(&["no", "no"]), ["no", "no"]);
+    }
+
+    #[test]
+    fn captions_of_youtube_have_times_in_one_line() {
+        check(
+            "0:00:01.000,0:00:03.500\nTwice a day[br]the sea\n\n1:00:03.500,1:00:06.000\n1,2 rises.\n",
+            "\nTwice a day the sea\n\n\n1,2 rises.\n",
+        );
     }
 
     #[test]
@@ -291,6 +335,10 @@ mod tests {
         check("WEBVTT\tx", true);
         check("WEBVTTX", false);
         check("7\r\n00:00:01,000 --> 00:00:03,500\r\nwords", true);
+        check("0:00:01.000,0:00:03.500\nwords", true);
+        check("[Script Info]\r\n", true);
+        check("0:00:01.000,5\nwords", false);
+        check("1,2\nwords", false);
         check("7\nwords --> others", false);
         check("", false);
     }

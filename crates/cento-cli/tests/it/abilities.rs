@@ -152,7 +152,7 @@ fn samples() -> Vec<Sample> {
         sample("documents (odt)", "m.odt", odt(), page),
         sample("documents (epub)", "n.epub", epub(), page),
         sample("office (rtf)", "o.rtf", RTF.to_vec(), page),
-        sample("pdf", "p.pdf", pdf(), page),
+        sample("pdf", "p.pdf", pdf(), [Yes; 8]),
     ]
 }
 
@@ -246,13 +246,15 @@ const RTF: &[u8] = b"{\\rtf1\\ansi{\\info{\\author Bob}}The steamer{\\super\\chf
     \\pard A note about it.} reached the har\\-bour at caf\\'e9 noon{\\v hidden}.\\par\\trowd \
     alpha\\cell beta\\cell\\row A picture of it\\par}";
 
-/// A page whose note is raised above the line, with white words and an author.
+/// A page whose note is raised above the line, with white words, numbers of lines in the margin and
+/// an author.
 #[cfg(feature = "pdf")]
 fn pdf() -> Vec<u8> {
     let page = b"BT /F 12 Tf 14 TL 50 740 Td (The steamer) Tj /F 7 Tf 5 Ts (1) Tj 0 Ts /F 12 Tf \
         ( reached the har-) Tj T* (bour at caf\\351 noon.) Tj T* (alpha beta) Tj T* \
         (A picture of it) Tj T* 1 g (hidden) Tj 0 g ET BT /F 8 Tf 50 60 Td (1 A note about it.) \
-        Tj ET";
+        Tj ET BT /F 8 Tf 14 TL 20 740 Td (1) Tj T* (2) Tj T* (3) Tj T* (4) Tj ET BT /F 8 Tf \
+        20 60 Td (5) Tj ET";
     let pdf = crate::documents::pdf_with(&[page.to_vec()], "");
     let end = pdf.windows(7).rposition(|bytes| bytes == b"trailer").unwrap();
     let trailer = String::from_utf8(pdf[end..].to_vec()).unwrap();

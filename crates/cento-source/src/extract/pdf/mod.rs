@@ -2,13 +2,22 @@
 //!
 //! The hayro interpreter draws each page on a device that only records letters and their positions
 //! (`page`). The visible letters (`sight`) are then put into the order of columns and lines
-//! (`layout`).
+//! (`layout`), and the pages become a text (`flow`).
 
 mod bidi;
+mod compound;
+mod copies;
 mod field;
+mod flow;
 mod fonts;
 mod layout;
+mod margin;
 mod page;
+#[cfg(test)]
+mod pages_tests;
+mod row;
+mod running;
+mod segment;
 mod sight;
 #[cfg(test)]
 mod tests;
@@ -25,8 +34,9 @@ use hayro_interpret::{
 };
 
 use super::{ExtractedText, TEXT_BYTES_MAX};
-use crate::broken_word;
 use crate::format::COMPOUND;
+use margin::Margins;
+use row::PageRow;
 
 /// Maximum offset of the header of a PDF (ISO 32000-1, annex H, note 13).
 const HEADER_BYTES_MAX: usize = 1024;
@@ -36,8 +46,8 @@ const FILLS_SHOWN: usize = 20;
 
 /// The result of reading a page.
 enum PageOutcome {
-    /// The text, and the number of letters that a reader does not see.
-    Text(String, usize),
+    /// The rows, and the number of letters that a reader does not see.
+    Text(Vec<PageRow>, usize),
     /// The page shows images but no letters.
     Image,
     /// Much of the page is in fonts whose letters are unknown.
@@ -66,46 +76,32 @@ pub fn extract(bytes: &[u8]) -> Result<ExtractedText, String> {
     }
     let cache = InterpreterCache::new();
     let fonts = fonts::Fonts::new(&pdf);
-    let (mut texts, mut hidden, mut bytes) = (Vec::new(), 0, 0);
-    let mut gaps = Gaps::default();
+    let (mut all, mut hidden, mut bytes): (Vec<Vec<PageRow>>, _, _) = (Vec::new(), 0, 0);
+    let (mut gaps, mut margins) = (Gaps::default(), Margins::default());
     for (number, page) in (1..).zip(pages.iter()) {
-        let outcome = read(page, &pdf, &cache, &fonts)?;
-        let text = match outcome {
-            PageOutcome::Text(text, unseen) => {
+        let outcome = read(page, &pdf, &cache, &fonts, &mut margins)?;
+        let rows = match outcome {
+            PageOutcome::Text(rows, unseen) => {
                 hidden += unseen;
-                text
+                rows
             }
             outcome => {
                 gaps.add(number, &outcome);
-                String::new()
+                Vec::new()
             }
         };
-        bytes += text.len() as u64;
+        bytes += rows.iter().map(|row| row.text.len() as u64).sum::<u64>();
         if bytes > TEXT_BYTES_MAX {
             return Err(format!("its text has more than {} MiB", TEXT_BYTES_MAX >> 20));
         }
-        texts.push(text);
+        all.push(rows);
     }
-    let lost = announced(&pdf).unwrap_or(0).saturating_sub(texts.len());
-    if texts.iter().all(|text| text.trim().is_empty()) {
+    let lost = announced(&pdf).unwrap_or(0).saturating_sub(all.len());
+    if all.iter().all(Vec::is_empty) {
         gaps.check(lost)?;
     }
-    let missing = gaps.missing(texts.len(), lost);
-    Ok(ExtractedText { text: joined(texts), missing, hidden })
-}
-
-/// Joins pages with form feeds. A word across a page break goes to the first page.
-fn joined(mut texts: Vec<String>) -> String {
-    for at in 1..texts.len() {
-        let (before, after) = texts.split_at_mut(at);
-        let (Some(last), Some(next)) = (before.last_mut(), after.first_mut()) else { break };
-        if let Some(begun) = broken_word::begun(last.trim_end(), next) {
-            let len = next.find(char::is_whitespace).unwrap_or(next.len());
-            *last = format!("{begun}{}\n", &next[..len]);
-            next.replace_range(..len, "");
-        }
-    }
-    texts.join("\u{c}")
+    let missing = gaps.missing(all.len(), lost);
+    Ok(ExtractedText { text: flow::text_of(all), missing, hidden })
 }
 
 fn reason(error: LoadPdfError) -> String {
@@ -137,6 +133,7 @@ fn read<'a>(
     pdf: &'a Pdf,
     cache: &InterpreterCache<'a>,
     fonts: &fonts::Fonts<'a>,
+    margins: &mut Margins,
 ) -> Result<PageOutcome, String> {
     if page.raw().contains_key("Contents") && page.page_stream().is_none() {
         return Ok(PageOutcome::Damaged);
@@ -153,7 +150,7 @@ fn read<'a>(
     }
     canvas.letters.extend(field::values(page, transform));
     let mut seen = sight::seen(&canvas, area);
-    let copies = sight::copies(&canvas.letters, &mut seen);
+    let copies = copies::copies(&canvas.letters, &mut seen);
     let is_read = |at: usize| seen[at] && !copies[at];
     let letters = || canvas.letters.iter().enumerate();
     let (mut shown, mut unknown, mut hidden) = (0, 0, 0);
@@ -172,7 +169,7 @@ fn read<'a>(
         PageOutcome::Image
     } else {
         let read = letters().filter(|(at, _)| is_read(*at)).map(|(_, letter)| letter);
-        PageOutcome::Text(layout::text_of(read), hidden)
+        PageOutcome::Text(layout::rows_of(read, margins), hidden)
     })
 }
 

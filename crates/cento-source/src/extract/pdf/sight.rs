@@ -4,8 +4,6 @@
 //! outside of the page, or below two points in size among larger letters. Undrawn letters are read
 //! on top of an image, which is then a scan, and on pages without drawn letters.
 
-use std::collections::HashMap;
-
 use hayro_interpret::kurbo::Rect;
 
 use super::page::{Canvas, Letter, Sight};
@@ -58,32 +56,4 @@ fn shows(canvas: &Canvas<'_, '_>, at: usize, letter: &Letter, color: [f32; 3]) -
         pairs.into_iter().any(|(a, b)| (a - b).abs() > COLOR_DIFFERENCE)
     };
     !is_covered && ground.is_none_or(differs)
-}
-
-/// Marks repeated letters at the same position. Some programs print bold text so.
-pub fn copies(letters: &[Letter], seen: &mut [bool]) -> Vec<bool> {
-    let mut places: HashMap<(&str, i64, i64), usize> = HashMap::new();
-    let mut is_copy = vec![false; letters.len()];
-    for (at, letter) in letters.iter().enumerate().filter(|(_, letter)| !letter.is_space()) {
-        let cell = (letter.size * 0.2).max(0.1);
-        let (x, y) =
-            ((letter.origin.x / cell).round() as i64, (letter.origin.y / cell).round() as i64);
-        let near = (-1..=1).flat_map(|dx| (-1..=1).map(move |dy| (x + dx, y + dy)));
-        let is_near = |other: &usize| {
-            let other = &letters[*other];
-            (other.origin - letter.origin).hypot() < letter.size * 0.12
-                && (other.size / letter.size - 1.0).abs() < 0.1
-        };
-        let found = near.filter_map(|(x, y)| places.get(&(&*letter.text, x, y)).copied());
-        match found.into_iter().find(is_near) {
-            Some(first) => {
-                seen[first] |= seen[at];
-                is_copy[at] = true;
-            }
-            None => {
-                places.insert((&*letter.text, x, y), at);
-            }
-        }
-    }
-    is_copy
 }
