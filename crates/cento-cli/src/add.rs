@@ -326,10 +326,7 @@ impl Add {
         let filter = self.grouping.without_data(self.filter.filter()?);
         let source = SourceOptions { filter, takes_meta_changes: true, ..source };
         let source = SourceArgs::counting_fields(source);
-        let new_path = match &target {
-            Target::Index(path) if !Index::exists(path) => Some(path.clone()),
-            _ => None,
-        };
+        let is_new = matches!(&target, Target::Index(path) if !Index::exists(path));
         let index = match target {
             Target::Index(path) => self.open_or_create(&path, &source)?,
             Target::Service(client) => {
@@ -361,8 +358,8 @@ impl Add {
         let not_read = progress.finish();
         let added = added.map_err(Into::into);
         let outcome = added.and_then(|added| self.tell(&added, &not_read, &options.source));
-        if let (Some(path), Ok(VerbOutcome::Bad)) = (new_path, &outcome) {
-            remove_if_empty(index, &path);
+        if is_new && matches!(outcome, Ok(VerbOutcome::Bad)) {
+            remove_if_empty(index);
         }
         outcome
     }

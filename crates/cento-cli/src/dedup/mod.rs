@@ -265,7 +265,7 @@ impl Dedup {
             if matches!(error, Error::InvalidArgument { .. }) {
                 files.discard();
                 if is_new {
-                    remove_if_empty(index, &path);
+                    remove_if_empty(index);
                 }
             }
             return Err(error.into());
@@ -280,7 +280,7 @@ impl Dedup {
             false => files.finish()?,
         };
         if is_new && is_refused {
-            remove_if_empty(index, &path);
+            remove_if_empty(index);
         }
         self.tell(&summary, &not_read, defaults, started)?;
         Ok(match summary.kept {

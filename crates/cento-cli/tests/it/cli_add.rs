@@ -5,7 +5,7 @@ use std::io::{Read, Write};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-use crate::common::run::{Dir, indexed, line};
+use crate::common::run::{Dir, corpus, indexed, line};
 use crate::common::words;
 use serde_json::{Value, json};
 
@@ -524,4 +524,20 @@ fn labels_are_set_without_the_texts_and_documents_are_removed_by_a_filter() {
     let both = dir.run(&["remove", "idx", "2023", "--filter", "*"]);
     assert_eq!(both.status, 2, "{}", both.err);
     assert_eq!(dir.json(&["stats", "idx"])["documents"], 3);
+}
+
+#[test]
+fn a_refused_command_removes_its_index_and_nothing_else() {
+    let dir = Dir::new();
+    dir.write("empty.txt", "");
+    dir.write("project/.env", "a secret");
+    dir.write("class/anna.txt", words(1, 60));
+    dir.write("in.jsonl", corpus());
+    dir.json(&["add", "idx", "in.jsonl"]);
+    assert_eq!(dir.run(&["add", "project", "empty.txt"]).status, 2);
+    assert_eq!(fs::read_dir(dir.path("project")).unwrap().count(), 1);
+    // A recovery into a folder of essays once removed the essays.
+    let run = dir.run(&["recover", "idx", "--to", "class"]);
+    assert!(run.status == 2 && run.err.contains("the directory is not empty"), "{}", run.err);
+    assert_eq!(fs::read_to_string(dir.path("class/anna.txt")).unwrap(), words(1, 60));
 }
