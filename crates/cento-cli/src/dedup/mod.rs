@@ -451,7 +451,9 @@ impl Dedup {
     /// Refuses to write into an input, or two outputs into one file.
     fn check_apart(&self) -> cento::Result<()> {
         let written = [&self.out, &self.dropped, &self.index];
-        check_apart(&self.paths, written.into_iter().flatten().map(PathBuf::as_path))
+        let others = self.against.iter().chain(&self.boilerplate).chain(&self.config.frequencies);
+        let read: Vec<PathBuf> = self.paths.iter().chain(others).cloned().collect();
+        check_apart(&read, written.into_iter().flatten().map(PathBuf::as_path))
     }
 
     /// Returns a number that identifies the output, so that only an equal run resumes it.

@@ -242,7 +242,7 @@ fn no_output_lies_inside_the_input() {
     };
     check(&["in", "--out", "in/out"], "inside the input");
     check(&["in", "--index", "in/idx"], "inside the input");
-    check(&["in/a.jsonl", "--out", "in/a.jsonl"], "inside the input");
+    check(&["in/a.jsonl", "--out", "in/a.jsonl"], "is the input in/a.jsonl");
     check(&["in", "--out", "x", "--dropped", "./x"], "two outputs");
     check(&["in", "--out", "-"], "no name of a file");
     #[cfg(unix)]

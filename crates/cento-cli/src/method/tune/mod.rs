@@ -151,6 +151,8 @@ impl Tune {
     pub(super) fn run(self) -> Result {
         let stop = stop_flag_and(|| note!("cento: stopping"));
         check_there(&self.paths)?;
+        let read: Vec<PathBuf> = self.paths.iter().chain(&self.pairs).cloned().collect();
+        self.report.check_outputs(&read, None, None)?;
         let mut unused = UnusedInputs::default();
         let pairs = self.read_pairs(&mut unused)?;
         let (language, source) = self.language_and_source(&stop)?;
