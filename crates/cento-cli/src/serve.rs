@@ -12,6 +12,7 @@ use tracing_subscriber::EnvFilter;
 use super::extract::{ReaderArgs, source_options};
 use super::key;
 use super::memory;
+use super::lock_holder;
 use super::parse::{parse_count, parse_duration, parse_listen, parse_size, parse_threads};
 use super::store;
 use super::terminal::{self, note, printable, tell};
@@ -219,7 +220,12 @@ impl Serve {
         let message = "stopping; acknowledged documents are being committed";
         let stop = self.stop_flag(message, reading);
         let service = Service::bind(&self.index, settings).map_err(|error| {
-            let what = format!("{error}; --read-only serves the index without writing to it");
+            let holder = match lock_holder::described(&self.index) {
+                Some(holder) if matches!(error, Error::Locked { .. }) => format!("; {holder}"),
+                _ => String::new(),
+            };
+            let what =
+                format!("{error}{holder}; --read-only serves the index without writing to it");
             if needs_no_writer(&error) { Error::arguments(what) } else { error }
         });
         self.run_until(service?, stop)
