@@ -143,3 +143,16 @@ fn benchmarks_may_be_nested() {
     let run = dir.run(&args);
     assert!(run.err.contains("with --question-field"), "{}", run.err);
 }
+
+#[test]
+fn a_row_of_empty_cells_is_no_record() {
+    // Spreadsheets write them above, between and below the rows that are used.
+    let dir = Dir::new();
+    let (one, two) = (words(1, 40), words(2, 40));
+    let rows = format!(",,\nid,text,year\n1,{one},1\n,,\n\"\",\" \",\n2,{two},2\n3,,3\n,,\n,,");
+    dir.write("in.csv", rows);
+    let run = dir.run(&["add", "idx", "in.csv", "--format", "json"]);
+    let told = (run.json()["added"].clone(), run.json()["empty"].clone());
+    assert_eq!((run.status, told), (0, (json!(3), json!(1))), "{}", run.err);
+    assert_eq!(dir.json(&["show", "idx", "2"])["meta"], json!({"year": 2}));
+}
