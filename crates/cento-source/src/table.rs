@@ -185,7 +185,8 @@ fn columns(names: Vec<String>, options: &SourceOptions) -> Result<Vec<TableColum
     let SourceOptions { text_field, id_field, meta_fields, keeps_records, .. } = options;
     let each = || names.iter().map(String::as_str);
     // Paths are not supported, because a cell is a single string.
-    if let Some(absent) = text_field.names().find(|text| !each().any(|name| name == *text)) {
+    if !text_field.names().any(|text| each().any(|name| name == text)) {
+        let absent = text_field.names().next().unwrap_or_default();
         return Err(missing("column ", "text", absent, each()));
     }
     let is_used = |name: &str| {

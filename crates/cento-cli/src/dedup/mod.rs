@@ -272,7 +272,7 @@ impl Dedup {
         }
         let lacks_field = match self.index {
             Some(_) => self.source.tell_fields(&source),
-            None => SourceArgs::tell_missing_id(&source),
+            None => SourceArgs::tell_missing(&source),
         };
         let is_refused = files.summary.failed > 0 && !files.summary.has_read();
         let (summary, not_read) = match lacks_field || is_refused {

@@ -161,6 +161,7 @@ impl Tune {
         unused.by_name.tell();
         let cases = self.cases(documents, pairs, language.as_deref(), &mut unused, &stop)?;
         unused.messages.finish();
+        SourceArgs::tell_missing(&source);
         let settings = settings(self.preset, language.as_deref());
         let by = self.by();
         let dir =
