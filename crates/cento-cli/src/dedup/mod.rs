@@ -235,7 +235,10 @@ impl Dedup {
         let mut defaults = None;
         let end = match is_done {
             true => {
-                note!("cento: the run had ended already, so nothing was read again");
+                note!(
+                    "cento: the run had ended already, so nothing was read again; new documents \
+                     need a run without --resume, and another --out"
+                );
                 Ok(())
             }
             false => {
