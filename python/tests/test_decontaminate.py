@@ -82,6 +82,18 @@ def test_a_question_has_its_choices_as_with_the_command() -> None:
         cento.Benchmarks(rows, question=[])
 
 
+def test_a_question_may_be_a_list_of_texts() -> None:
+    # The command reads such a record as one question, and so does the class.
+    rows: list[dict[str, Any]] = [{"question": ["Think well.", {"text": PLANET}]}]
+    benchmarks = cento.Benchmarks(rows)
+    assert len(benchmarks) == 1
+    (finding,) = benchmarks.find([f"Think well. {PLANET}"])[0]
+    assert (finding.question, finding.share) == ("0", 1)
+    for question in (None, [], 7, {"text": None}):
+        with pytest.raises(cento.InputError, match="there is no 'question' with a text"):
+            cento.Benchmarks([{"question": question}])
+
+
 def test_labels_of_choices_are_no_words_of_a_question() -> None:
     choices = {"text": ["whale", "trout"], "label": ["A", "B"]}
     benchmarks = cento.Benchmarks(

@@ -94,7 +94,7 @@ pub struct SourceArgs {
     id_field: String,
     /// JSON field or column with the text: a string, a list of strings, the messages of a chat, or
     /// a path such as `doc.pages[].text` or `messages.user`. If you repeat the option, cento joins
-    /// the texts.
+    /// the texts. A record may then lack some of the fields.
     #[arg(long, value_name = "FIELD", default_value = "text")]
     text_field: Vec<String>,
     /// JSON field or column to keep in the meta object, so that you can filter by it. cento keeps
@@ -185,12 +185,21 @@ impl SourceArgs {
                  the right --meta-field, which replaces them"
             );
         }
-        missing.is_some() || SourceArgs::tell_missing_id(source)
+        let lacks_id_or_text = SourceArgs::tell_missing(source);
+        missing.is_some() || lacks_id_or_text
     }
 
-    /// Returns whether no record has the field of the id that an option names, which is reported as
-    /// an error.
-    pub fn tell_missing_id(source: &SourceOptions) -> bool {
+    /// Returns whether an option names a field of the id, or one of several fields of the text,
+    /// that no record has. This is reported as an error.
+    pub fn tell_missing(source: &SourceOptions) -> bool {
+        let fields = source.field_use.as_ref();
+        let missing = fields.and_then(|all| all.missing_text(&source.text_field));
+        if let Some(field) = missing {
+            tell!(
+                "cento: no record has the field `{field}` of --text-field, so no text has a part \
+                 of it; repeat the command with the right name"
+            );
+        }
         let is_named = source.id_field != NO_FIELD;
         let lacks_id =
             is_named && source.field_use.as_ref().is_some_and(|all| all.lacks_id(&source.id_field));
@@ -198,7 +207,7 @@ impl SourceArgs {
             let field = &source.id_field;
             tell!("cento: no record has the field `{field}` of --id-field, so the ids are numbers");
         }
-        lacks_id
+        lacks_id || missing.is_some()
     }
 
     /// Returns the options for reading files without a limit from a memory budget.
@@ -223,6 +232,8 @@ impl SourceArgs {
             extraction: extraction(),
             readers: self.readers.readers(),
             tables: tables(),
+            // So that a misspelled one of several fields is reported.
+            field_use: (self.text_field.len() > 1).then(Arc::default),
             ..defaults
         }
     }
@@ -326,10 +337,7 @@ impl Add {
         let filter = self.grouping.without_data(self.filter.filter()?);
         let source = SourceOptions { filter, takes_meta_changes: true, ..source };
         let source = SourceArgs::counting_fields(source);
-        let new_path = match &target {
-            Target::Index(path) if !Index::exists(path) => Some(path.clone()),
-            _ => None,
-        };
+        let is_new = matches!(&target, Target::Index(path) if !Index::exists(path));
         let index = match target {
             Target::Index(path) => self.open_or_create(&path, &source)?,
             Target::Service(client) => {
@@ -361,8 +369,8 @@ impl Add {
         let not_read = progress.finish();
         let added = added.map_err(Into::into);
         let outcome = added.and_then(|added| self.tell(&added, &not_read, &options.source));
-        if let (Some(path), Ok(VerbOutcome::Bad)) = (new_path, &outcome) {
-            remove_if_empty(index, &path);
+        if is_new && matches!(outcome, Ok(VerbOutcome::Bad)) {
+            remove_if_empty(index);
         }
         outcome
     }

@@ -261,7 +261,7 @@ impl TemporaryIndex<'_> {
         });
         progress.finish();
         let documents = added?.added;
-        SourceArgs::tell_missing_id(source);
+        SourceArgs::tell_missing(source);
         Ok(InputOutcomes { documents, not_compared, left_out, warnings })
     }
 }

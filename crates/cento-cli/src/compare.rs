@@ -75,6 +75,7 @@ struct CompareAnswer<'a> {
 
 impl Compare {
     pub(super) fn run(self) -> Result {
+        self.report.check_outputs(&[self.a.clone(), self.b.clone()], None, None)?;
         let mut missing = Vec::new();
         let (a, a_file) = self.text(&self.a, &mut missing)?;
         let (b, b_file) = self.text(&self.b, &mut missing)?;

@@ -9,7 +9,6 @@ use std::ffi::OsString;
 use std::ops::Range;
 use std::path::PathBuf;
 
-use clap::builder::BoolishValueParser;
 use clap::error::{ContextKind, ContextValue};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command};
@@ -40,11 +39,20 @@ pub fn with_variables(command: Command) -> Command {
     command.mut_subcommand(VERB, |serve| {
         serve.mut_args(|arg| match variable(&arg) {
             // 1 and 0 too, as is usual of variables.
-            Some(name) if is_flag(&arg) => arg.env(name).value_parser(BoolishValueParser::new()),
+            Some(name) if is_flag(&arg) => arg.env(name).value_parser(parse_flag),
             Some(name) => arg.env(name),
             None => arg,
         })
     })
+}
+
+/// Parses the value of a flag, as it is usual of variables.
+fn parse_flag(value: &str) -> std::result::Result<bool, String> {
+    match value.trim().to_ascii_lowercase().as_str() {
+        "1" | "true" | "yes" | "y" | "on" | "t" => Ok(true),
+        "0" | "false" | "no" | "n" | "off" | "f" => Ok(false),
+        _ => Err("expected true or false; 1 and 0, yes and no, on and off mean the same".into()),
+    }
 }
 
 fn is_flag(arg: &Arg) -> bool {
@@ -54,7 +62,7 @@ fn is_flag(arg: &Arg) -> bool {
 /// Returns the variable that sets an argument, if there is one.
 fn variable(arg: &Arg) -> Option<String> {
     let key = key(arg).filter(|key| *key == "config" || !OWN.contains(key))?;
-    // CENTO_LOG selects the messages to log, for every verb.
+    // CENTO_LOG sets the level of the log.
     let key = if key == "log" { "log-format" } else { key };
     Some(format!("{PREFIX}{}", key.to_ascii_uppercase().replace('-', "_")))
 }

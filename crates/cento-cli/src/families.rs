@@ -66,6 +66,7 @@ impl FamilyList {
     pub(super) fn run(self) -> Result {
         let stop = stop_flag();
         let graph = self.output.graph()?;
+        self.output.check_outputs(&self.paths, &self.report)?;
         if self.options.since.is_some() && Kind::of(&self.paths)? == Kind::Files {
             let what = "--since is for families of indexes: files are read anew each time";
             return Err(Error::argument("since", what).into());

@@ -8,6 +8,7 @@ use std::fmt;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use super::lock_holder;
 use super::missing;
 use super::output::counted;
 use cento::index::Index;
@@ -23,6 +24,11 @@ impl fmt::Display for ErrorWithHint<'_> {
             return f.write_str(&said);
         }
         write!(f, "{error}")?;
+        if let Error::Locked { path } = error
+            && let Some(holder) = lock_holder::described(path)
+        {
+            write!(f, "; {holder}")?;
+        }
         match hint(error) {
             Some(hint) => write!(f, "; {hint}"),
             None => Ok(()),

@@ -59,6 +59,7 @@ impl LineageList {
     pub(super) fn run(self) -> Result {
         let stop = stop_flag();
         let graph = self.output.graph()?;
+        self.output.check_outputs(&self.paths, &self.report)?;
         let inputs = self.inputs.open_one(&self.paths, &self.join, "lineages", &stop)?;
         let searcher = &inputs.searcher;
         let mut out = self.output.rows(LineageReport::COLUMNS, cell_type)?;

@@ -8,6 +8,7 @@ use clap::builder::{PathBufValueParser, TypedValueParser};
 use super::Result;
 use super::list_format::ListFormat;
 use super::parse::in_directory;
+use super::report_args::ReportArgs;
 use super::rows_out::{CellType, RowsOut};
 use cento::Error;
 use cento::runtime::replace;
@@ -25,7 +26,8 @@ pub struct NetworkOut {
     /// ends in .gz or .zst.
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Also write the network of documents to this file: .graphml or .dot. An edge leads from a
+    /// Also write the network of documents to this file: .graphml or .dot. It replaces an earlier
+    /// network, but no other file. An edge leads from a
     /// document to the later document that is nearest to it. The attribute `direction_by` of an
     /// edge is `date` if dates say which document is later.
     #[arg(
@@ -47,6 +49,14 @@ impl NetworkOut {
     pub fn graph(&self) -> Result<Graph<'_>> {
         let format = self.graph.as_deref().map(Network::of_file).transpose()?;
         Ok(Graph(self.graph.as_ref().zip(format)))
+    }
+
+    /// Refuses outputs that would replace an input or a file of somebody else.
+    ///
+    /// # Errors
+    /// As [`ReportArgs::check_outputs`].
+    pub fn check_outputs(&self, read: &[PathBuf], report: &ReportArgs) -> Result<()> {
+        Ok(report.check_outputs(read, self.graph.as_deref(), self.out.as_deref())?)
     }
 
     /// Begins the list.

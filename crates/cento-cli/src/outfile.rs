@@ -2,12 +2,12 @@
 
 use std::fmt::Display;
 use std::fs::File;
-use std::io::{self, BufWriter, Seek, SeekFrom, Write};
+use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use cento::runtime::replace;
 use cento::{Error, Result};
-use cento_report::Delimiter;
+use cento_report::{Delimiter, OWN_FILE_BYTES, is_own_file};
 use cento_source::{Annotation, SourceOptions, TableForm};
 use flate2::write::GzEncoder;
 
@@ -172,9 +172,13 @@ pub fn check_apart<'a>(
         let is_read = |input: &&PathBuf| {
             input.canonicalize().is_ok_and(|input| written_at.starts_with(input))
         };
-        if let Some(input) = read.iter().find(is_read) {
+        if !is_stream(path)
+            && let Some(input) = read.iter().find(is_read)
+        {
+            let is_same = input.canonicalize().is_ok_and(|input| input == written_at);
+            let place = if is_same { "is the input" } else { "is inside the input" };
             return refused(format!(
-                "this output is inside the input {}; write to another file",
+                "this output {place} {}; write to another file",
                 input.display()
             ));
         }
@@ -305,12 +309,20 @@ impl OutFile {
     /// the file, so the name must survive a crash.
     ///
     /// # Errors
-    /// When the file exists already or cannot be created.
+    /// When the file has content already or cannot be created.
     pub fn create(path: &Path) -> Result<OutFile> {
         if is_stream(path) {
             return OutFile::stream(path, 0);
         }
-        let file = File::create_new(path).map_err(|e| Error::io("create", path, e))?;
+        let file = match File::create_new(path) {
+            // An empty file counts as missing. A script may have made it, for a name of its own.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                check_free(path)?;
+                File::options().write(true).open(path)
+            }
+            made => made,
+        };
+        let file = file.map_err(|e| Error::io("create", path, e))?;
         replace::sync_name(path).map_err(|e| Error::io("sync", path, e))?;
         OutFile::at_end(file, path)
     }
@@ -504,6 +516,21 @@ pub fn check_free(path: &Path) -> Result<()> {
         }
         false => Ok(()),
     }
+}
+
+/// Refuses to replace a file by a report or network, unless it is one.
+///
+/// # Errors
+/// When `path` is another file with content, or cannot be read.
+pub fn check_replaced(path: &Path) -> Result<()> {
+    if !is_taken(path) || !path.is_file() {
+        return Ok(());
+    }
+    let mut beginning = Vec::new();
+    let read = File::open(path)
+        .and_then(|file| file.take(OWN_FILE_BYTES as u64).read_to_end(&mut beginning));
+    read.map_err(|e| Error::io("read", path, e))?;
+    if is_own_file(&beginning) { Ok(()) } else { check_free(path) }
 }
 
 impl Write for OutFile {

@@ -15,6 +15,7 @@ use indicatif::{
 use serde::Serialize;
 
 use super::advice::with_advice;
+use super::hangup::set_handlers;
 use super::hints::ErrorWithHint;
 use super::messages::Messages;
 use super::output;
@@ -40,7 +41,7 @@ pub fn stop_flag_and(asked: impl Fn() + Send + 'static) -> Stop {
         flag.set();
         asked();
     };
-    if let Err(error) = ctrlc::set_handler(handler) {
+    if let Err(error) = set_handlers(|| ctrlc::set_handler(handler)) {
         log::warn!("Ctrl-C will end the process immediately: {error}");
     }
     stop

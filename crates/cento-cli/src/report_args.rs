@@ -1,10 +1,11 @@
 //! Reports of answers, as files to hand on.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use jiff::Timestamp;
 
+use super::outfile::{check_apart, check_replaced};
 use super::parse::in_directory;
 use cento::runtime::replace;
 use cento::search::BoilerplateShare;
@@ -18,7 +19,8 @@ use cento_report::{
 #[derive(Debug, Clone, Args)]
 pub struct ReportArgs {
     /// Also write a report to this file: .html to read and print, .json or .csv for its numbers.
-    /// The report shows the passages. Can be repeated.
+    /// The report shows the passages. It replaces an earlier report, but no other file. Can be
+    /// repeated.
     #[arg(long = "report", value_name = "FILE", value_parser = parse_report_file)]
     reports: Vec<ReportFile>,
     /// Title of the report.
@@ -56,6 +58,22 @@ impl ReportArgs {
     /// Returns whether a report is requested.
     pub fn is_asked(&self) -> bool {
         !self.reports.is_empty()
+    }
+
+    /// Refuses outputs that would replace an input, and a report or `network` that would replace a
+    /// file of somebody else. `written` are the other outputs of the verb.
+    ///
+    /// # Errors
+    /// As [`check_apart`] and [`check_replaced`].
+    pub fn check_outputs<'a>(
+        &'a self,
+        read: &[PathBuf],
+        network: Option<&'a Path>,
+        written: impl IntoIterator<Item = &'a Path>,
+    ) -> Result<()> {
+        let views = || self.reports.iter().map(|report| &*report.path).chain(network);
+        check_apart(read, views().chain(written))?;
+        views().try_for_each(check_replaced)
     }
 
     /// Begins the foot of a report of documents that were analyzed with `analyzer`.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use super::list_format::{ListFormat, ListOut};
-use super::outfile::OutFile;
+use super::outfile::{OutFile, check_free};
 use super::parquet_file::ParquetFile;
 use super::unwritten::UnwrittenFile;
 use super::{Result, VerbFailure, terminal};
@@ -53,9 +53,7 @@ impl RowsOut {
                 let what = format!("its name promises Parquet; omit --format {}", format.name());
                 return Err(Error::input(path.display().to_string(), what).into());
             }
-            if path.exists() {
-                return Err(Error::io("create", path, io::ErrorKind::AlreadyExists.into()).into());
-            }
+            check_free(path)?;
             let file = ParquetFile::create(path, columns, cell_type)?;
             let sink = RowSink::Parquet(Box::new(file));
             return Ok(RowsOut { sink, path: its_path, unwritten: None });

@@ -117,6 +117,9 @@ impl Search {
                         search with the file instead of --signature";
             return Err(Error::arguments(what).into());
         }
+        let others = self.boilerplate.iter().chain(&self.signature).chain(&self.frequencies);
+        let read: Vec<PathBuf> = self.files.iter().chain(others).cloned().collect();
+        self.report.check_outputs(&read, None, None)?;
         let query = self.query()?;
         let mut unread = UnreadBoilerplate::default();
         let (engine, place) = self.engine(&mut unread)?;

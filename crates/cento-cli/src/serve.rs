@@ -1,5 +1,6 @@
 //! `cento serve` offers indexes over HTTP.
 
+use std::ffi::OsString;
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -11,6 +12,7 @@ use tracing_subscriber::EnvFilter;
 
 use super::extract::{ReaderArgs, source_options};
 use super::key;
+use super::lock_holder;
 use super::memory;
 use super::parse::{parse_count, parse_duration, parse_listen, parse_size, parse_threads};
 use super::store;
@@ -191,7 +193,7 @@ fn parse_network(text: &str) -> std::result::Result<IpNet, String> {
 
 impl Serve {
     pub(super) fn run(self) -> Result {
-        log_to_stderr(self.log);
+        log_to_stderr(self.log, log_filter(std::env::var_os("CENTO_LOG"))?);
         for name in config::unknown_variables(&super::command()) {
             tracing::warn!("there is no variable {name}, and it is ignored");
         }
@@ -219,7 +221,12 @@ impl Serve {
         let message = "stopping; acknowledged documents are being committed";
         let stop = self.stop_flag(message, reading);
         let service = Service::bind(&self.index, settings).map_err(|error| {
-            let what = format!("{error}; --read-only serves the index without writing to it");
+            let holder = match lock_holder::described(&self.index) {
+                Some(holder) if matches!(error, Error::Locked { .. }) => format!("; {holder}"),
+                _ => String::new(),
+            };
+            let what =
+                format!("{error}{holder}; --read-only serves the index without writing to it");
             if needs_no_writer(&error) { Error::arguments(what) } else { error }
         });
         self.run_until(service?, stop)
@@ -391,10 +398,37 @@ impl Upstream for StoreCopies {
     }
 }
 
-/// Starts the log. `CENTO_LOG` sets the filter. Default: `info` for cento, `warn` for dependencies.
-fn log_to_stderr(format: LogFormat) {
-    let filter = EnvFilter::try_from_env("CENTO_LOG");
-    let filter = filter.unwrap_or_else(|_| EnvFilter::new("warn,cento=info"));
+/// The levels of the log.
+const LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
+
+/// Returns the filter that the variable `CENTO_LOG` sets. Default: `info` for cento, `warn` for
+/// dependencies.
+///
+/// # Errors
+/// When the value has a word that is no level. The library would take it for the name of a part,
+/// and log nothing else.
+fn log_filter(given: Option<OsString>) -> cento::Result<EnvFilter> {
+    let Some(given) = given.filter(|given| !given.is_empty()) else {
+        return Ok(EnvFilter::new("warn,cento=info"));
+    };
+    let given = given.to_string_lossy();
+    let directives: Vec<&str> = given.split(',').map(str::trim).collect();
+    let refused = |what: String| Error::input("CENTO_LOG", what);
+    for directive in &directives {
+        let level = directive.rsplit_once('=').map_or(*directive, |(_, level)| level);
+        if !LEVELS.contains(&level.to_ascii_lowercase().as_str()) {
+            return Err(refused(format!(
+                "`{level}` is no level of the log; the levels are {}, and warn,cento=debug sets \
+                 the level of one part",
+                LEVELS.join(", ")
+            )));
+        }
+    }
+    EnvFilter::try_new(directives.join(",")).map_err(|error| refused(error.to_string()))
+}
+
+/// Starts the log.
+fn log_to_stderr(format: LogFormat, filter: EnvFilter) {
     let log = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(std::io::stderr)

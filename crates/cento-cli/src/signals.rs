@@ -3,6 +3,7 @@
 //! SIGTERM and Ctrl-C stop the service. SIGHUP makes the service reload the settings that can
 //! change, as in other services. If the terminal was closed, SIGHUP stops the service.
 
+use super::hangup::set_handlers;
 use cento::Stop;
 
 /// Returns a handle that is set at a request to stop, and calls `asked` then; a second request ends
@@ -32,7 +33,8 @@ pub fn stop_flag(asked: impl Fn() + Send + 'static, reload: Option<Box<dyn Fn() 
             }
         }
     };
-    let started = Signals::new([SIGINT, SIGTERM, SIGHUP]).and_then(|signals| {
+    let signals = set_handlers(|| Signals::new([SIGINT, SIGTERM, SIGHUP]));
+    let started = signals.and_then(|signals| {
         let thread = std::thread::Builder::new().name("signals".into());
         thread.spawn(move || handle(signals))
     });

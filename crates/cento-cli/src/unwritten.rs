@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::outfile::{OutFile, is_stream};
-use cento::index::{Index, WriterOptions};
+use cento::index::Index;
 
 /// The name of a new file. Dropping removes the file unless [`keep`](Self::keep) was called.
 pub struct UnwrittenFile {
@@ -40,15 +40,9 @@ impl Drop for UnwrittenFile {
     }
 }
 
-/// Removes the index that a refused command created at `path`, so that a repetition with other
-/// options can create it. An index with documents stays, and so does an index that another process
-/// writes to.
-pub fn remove_if_empty(index: Index, path: &Path) {
-    let options = WriterOptions::default().memory_bytes(0usize).merge(false);
-    let Ok(mut lock) = index.writer(options) else { return };
-    if lock.committed().is_ok_and(|snapshot| snapshot.documents() == 0) {
-        // As above. The lock is held until the directory is gone, so that no other process writes
-        // documents there meanwhile.
-        let _ = std::fs::remove_dir_all(path);
-    }
+/// Removes the index that a refused command created, so that a repetition with other options can
+/// create it. An index with documents stays, and so does an index that another process writes to.
+pub fn remove_if_empty(index: Index) {
+    // As above.
+    let _ = index.remove_if_empty();
 }

@@ -14,7 +14,7 @@ use cento::index::{DocAddress, Snapshot};
 use cento::search::RepeatedPassages;
 use cento_api::error::{Error, Result};
 use cento_api::suggest::did_you_mean;
-use cento_text::field_date::field_of;
+use cento_text::field_date::{field_of, group_key};
 use cento_text::runtime::Stop;
 
 /// The series of each document of one or two snapshots.
@@ -269,7 +269,7 @@ impl GroupKey {
     /// Returns the value that the documents of a group share, by meta object. `null` counts as
     /// missing.
     pub fn of_meta(&self, meta: &Map<String, Value>) -> Option<String> {
-        field_of(meta, &self.field).filter(|value| !value.is_null()).map(Value::to_string)
+        field_of(meta, &self.field).filter(|value| !value.is_null()).map(group_key)
     }
 
     /// Makes the error that no document has the field, which lists `fields`, or that no id fits the

@@ -2,12 +2,11 @@
 
 use std::collections::HashMap;
 
-use cento::field_date::field_of;
+use cento::field_date::{field_of, group_key};
 use cento::index::Snapshot;
 use cento::{Error, Result};
 use cento_api::{NameFields, NamePattern};
 use cento_collections::Scope;
-use serde_json::Value;
 
 use crate::graph::{Cluster, clusters};
 
@@ -50,8 +49,11 @@ impl Group {
         let address = address.ok_or_else(|| Error::UnknownId { id: id.to_owned() })?;
         let meta = snapshot.meta(address)?;
         let value = field_of(&meta, by).filter(|value| !value.is_null());
-        let name = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-        Ok(value.map(|value| Group { key: value.to_string(), name: name(value) }))
+        let group = |key: String| {
+            let name = serde_json::from_str(&key).unwrap_or_else(|_| key.clone());
+            Group { key, name }
+        };
+        Ok(value.map(group_key).map(group))
     }
 }
 

@@ -20,6 +20,7 @@ mod link;
 mod network;
 mod number;
 mod omission;
+mod own_file;
 mod pairs;
 #[cfg(feature = "parquet")]
 mod parquet_rows;
@@ -45,6 +46,8 @@ pub use network::Network;
 #[doc(hidden)]
 pub use number::{count, counted, decimals, percent, shown_of, similarity};
 pub use omission::{NotCompared, warnings};
+#[doc(hidden)]
+pub use own_file::{OWN_FILE_BYTES, is_own_file};
 pub use pairs::{
     DescribedPairs, Member, PairEntry, PairsReport, compared_units, named, symmetric_measure,
 };

@@ -1,5 +1,7 @@
 //! Limits how much freed memory the allocator keeps.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 /// Makes the allocator return freed memory to the system: the free end of an area if it is larger
 /// than [`KEPT_BYTES_MAX`], and every freed piece of at least this size.
 ///
@@ -26,6 +28,32 @@ fn set(limit: libc::c_int) -> bool {
     unsafe { libc::mallopt(limit, KEPT_BYTES_MAX) == 1 }
 }
 
+/// The bytes freed since memory was last returned.
+static FREED: AtomicUsize = AtomicUsize::new(0);
+
+/// Memory is returned after so many freed bytes, because the allocator looks through all of its
+/// areas for that.
+const FREED_BYTES_MAX: usize = 64 << 20;
+
+/// Notes that about `bytes` bytes in small pieces, such as meta objects, were freed, and has the
+/// allocator return freed memory from time to time. By itself it returns only the end of an area,
+/// so one piece that is still in use kept a hundred MB before it.
+pub fn freed(bytes: usize) {
+    let before = FREED.fetch_add(bytes, Ordering::Relaxed);
+    if before.saturating_add(bytes) >= FREED_BYTES_MAX {
+        FREED.store(0, Ordering::Relaxed);
+        #[cfg(all(target_os = "linux", target_env = "gnu"))]
+        trim();
+    }
+}
+
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+#[expect(unsafe_code, reason = "no crate makes this call")]
+fn trim() {
+    // SAFETY: the call takes a number and locks the allocator itself.
+    unsafe { libc::malloc_trim(0) };
+}
+
 #[cfg(test)]
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 mod tests {
@@ -45,6 +73,18 @@ mod tests {
         drop(vec![1u8; 30 << 20]);
         let pieces: Vec<Vec<u8>> = (0..50).map(|_| vec![1; 512 << 10]).collect();
         assert_eq!(pieces.len(), 50);
+    }
+
+    #[test]
+    fn memory_freed_before_a_piece_in_use_is_given_back() {
+        super::give_back();
+        let before = taken_bytes();
+        let mut pieces: Vec<Box<[u8; 100]>> = (0..1_000_000).map(|_| Box::new([1; 100])).collect();
+        let last = pieces.pop();
+        drop(pieces);
+        super::freed(100 << 20);
+        let kept = taken_bytes().saturating_sub(before);
+        assert!(last.is_some() && kept < 60 << 20, "{} MiB are kept", kept >> 20);
     }
 
     #[test]

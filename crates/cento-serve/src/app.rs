@@ -11,6 +11,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit, oneshot};
 use super::Settings;
 use super::body::{self, Body, Gate, declared_length};
 use super::command::{ArrivedDocuments, Command, QueueReservation, Reply};
+use super::encoding::DECODER_BYTES_MAX;
 use super::failure::Failure;
 use super::follow::Following;
 use super::matching::Matching;
@@ -121,8 +122,11 @@ impl App {
         memory: Arc<ByteBudget>,
     ) -> App {
         let ServedIndex { published, source, shards } = served;
-        // The texts made from a body need room as well.
-        let gate_bytes = (settings.memory_bytes / 8).max(settings.body_bytes_max);
+        // Every body that is allowed has room when no other request does: with its decoder, and
+        // beside a copy of its parts.
+        let body_bytes = settings.body_bytes_max;
+        let body_bytes = body_bytes.saturating_add(body_bytes.max(DECODER_BYTES_MAX));
+        let gate_bytes = (settings.memory_bytes / 8).max(body_bytes);
         App {
             places: Semaphore::new(settings.requests_max),
             write_places: Semaphore::new((settings.requests_max / WRITE_SHARE).max(1)),

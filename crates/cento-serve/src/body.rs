@@ -187,9 +187,14 @@ impl Body {
     /// The errors of [`json`](Self::json). When the values find no room.
     pub fn json_of_values<T: DeserializeOwned>(&mut self, gate: &Gate) -> Result<T, Failure> {
         let bytes = value_bytes_max(&self.bytes);
-        if bytes > gate.0.bytes_max() {
-            let message = "the lists and objects of the body need too much memory; send fewer";
-            return Err(Failure::too_large(message));
+        let (needed, max) = (bytes.saturating_add(self.bytes.len()), gate.0.bytes_max());
+        if needed > max {
+            return Err(Failure::too_large(format!(
+                "the lists and objects of the body need {} MiB of memory, but at most {} MiB are \
+                 allowed; send fewer",
+                needed.div_ceil(1 << 20),
+                max >> 20
+            )));
         }
         if !self.permit.try_grow(bytes) {
             return Err(no_room());

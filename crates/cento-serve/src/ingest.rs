@@ -10,6 +10,7 @@ use std::time::Instant;
 
 use crossbeam::channel::{Receiver, Sender, bounded};
 
+use super::allocator;
 use super::command::{ArrivedDocuments, Command, ERRORS_MAX, ReceivedDocument};
 use super::failure::Failure;
 use super::priority;
@@ -82,8 +83,8 @@ fn sign_all(
         let stop = Stop::when(move || waiting.is_unwanted());
         let taken = &mut room.signatures;
         let signer = signer.clone().stop(stop.clone());
+        let usual = body.len().saturating_mul(bytes_a_byte + META_BYTES_A_BYTE);
         let signed = catch_unwind(AssertUnwindSafe(|| {
-            let usual = body.len().saturating_mul(bytes_a_byte + META_BYTES_A_BYTE);
             sign_within(&signer, &body, is_lines, usual, memory, taken, &stop)
         }));
         let mut signed = signed.unwrap_or_else(|_| {
@@ -102,7 +103,11 @@ fn sign_all(
                 // If the writer has ended, the reply is dropped, and the waiting request notices.
                 let _ = commands.send(command);
             }
-            Err(failure) => reply.send(Err(failure)),
+            Err(failure) => {
+                // Some documents may have been made, of a client that is gone, too.
+                allocator::freed(usual);
+                reply.send(Err(failure));
+            }
         }
     }
 }
@@ -136,13 +141,14 @@ fn sign_within(
     taken: &mut Option<Permit>,
     stop: &Stop,
 ) -> Result<Added, Failure> {
-    let bytes = match sign(signer, body, is_lines, usual + RESERVED_BYTES_MIN, stop)? {
+    let needed = match sign(signer, body, is_lines, usual + RESERVED_BYTES_MIN, stop)? {
         Ok(added) => return Ok(added),
-        Err(bytes) => bytes,
+        Err(needed) => needed,
     };
+    let bytes = needed.signatures.saturating_add(needed.meta);
     let max = memory.bytes_max();
     if bytes > max {
-        return Err(Error::memory("signing these documents", bytes, max).into());
+        return Err(needed.refusal(max).into());
     }
     *taken = Some(
         memory
@@ -152,15 +158,43 @@ fn sign_within(
     sign(signer, body, is_lines, usize::MAX, stop)?.map_err(|_| Failure::internal())
 }
 
+/// The memory that the documents of a request take, in bytes.
+#[derive(Debug, Clone, Copy, Default)]
+struct NeededMemory {
+    signatures: usize,
+    meta: usize,
+}
+
+impl NeededMemory {
+    /// Returns the error for documents that take more than `bytes_max` bytes.
+    fn refusal(self, bytes_max: usize) -> Error {
+        let [all, meta] = [self.signatures.saturating_add(self.meta), self.meta]
+            .map(|bytes| bytes.div_ceil(1 << 20));
+        let max = bytes_max >> 20;
+        let what = match self.meta > self.signatures {
+            true => format!(
+                "these documents need {all} MiB of memory, {meta} MiB of it for `meta`, but at \
+                 most {max} MiB are allowed; send fewer documents at a time, or smaller meta \
+                 objects"
+            ),
+            false => format!(
+                "signing these documents needs {all} MiB of memory, but at most {max} MiB are \
+                 allowed; send less text at a time"
+            ),
+        };
+        Error::Memory { what, is_for_now: false }
+    }
+}
+
 /// Signs the documents if their signatures and meta objects take at most `bytes_max` bytes.
-/// Otherwise returns how many bytes they take.
+/// Otherwise returns the memory that they take.
 fn sign(
     signer: &DocumentSigner,
     body: &[u8],
     is_lines: bool,
     bytes_max: usize,
     stop: &Stop,
-) -> Result<Result<Added, usize>, Failure> {
+) -> Result<Result<Added, NeededMemory>, Failure> {
     let options = SourceOptions {
         requires_id: true,
         meta_fields: MetaFields::object(),
@@ -168,7 +202,7 @@ fn sign(
         ..SourceOptions::default()
     };
     let (mut documents, mut response) = (Vec::new(), AddResponse::default());
-    let (mut bytes, mut part) = (0usize, Vec::new());
+    let (mut bytes, mut needed, mut part) = (0usize, NeededMemory::default(), Vec::new());
     let mut add = |line: Option<u64>, document: Document| -> Result<(), Failure> {
         // Signatures and meta objects beyond the limit are counted but not kept.
         let bytes_left = bytes_max.saturating_sub(bytes);
@@ -182,7 +216,9 @@ fn sign(
                 error => Failure::from(error),
             })?;
         let meta_bytes = heap_bytes(&document.meta);
-        bytes = bytes.saturating_add(signed.bytes).saturating_add(meta_bytes);
+        needed.signatures = needed.signatures.saturating_add(signed.bytes);
+        needed.meta = needed.meta.saturating_add(meta_bytes);
+        bytes = needed.signatures.saturating_add(needed.meta);
         response.report.bytes += document.text.len() as u64;
         response.report.empty += u64::from(signed.tokens == 0);
         match signed.fingerprints {
@@ -198,7 +234,7 @@ fn sign(
     if !is_lines {
         let document = parse_record(body, &options).map_err(Failure::from)?;
         add(None, document)?;
-        return Ok(if bytes > bytes_max { Err(bytes) } else { Ok((documents, response)) });
+        return Ok(if bytes > bytes_max { Err(needed) } else { Ok((documents, response)) });
     }
     let mut errors = Vec::new();
     let mut failed = 0;
@@ -214,5 +250,5 @@ fn sign(
     // Unsigned records have not failed if the client has gone.
     stop.check()?;
     (response.report.failed, response.errors) = (failed, errors);
-    Ok(if bytes > bytes_max { Err(bytes) } else { Ok((documents, response)) })
+    Ok(if bytes > bytes_max { Err(needed) } else { Ok((documents, response)) })
 }

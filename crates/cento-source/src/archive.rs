@@ -14,6 +14,7 @@ use std::io::{self, BufReader, Read, Seek};
 use std::ops::ControlFlow;
 
 use super::compressed::Unpacking;
+use super::format::has_ending;
 use super::names;
 use cento::hash::hash_bytes;
 
@@ -292,6 +293,12 @@ pub fn cut_short() -> io::Error {
     io::Error::new(io::ErrorKind::UnexpectedEof, "it is cut short: its end is missing")
 }
 
+/// File-name extensions of WARC files.
+const WARC_FILES: &[&str] = &[".warc", ".warc.gz"];
+
+/// The directory of a WACZ file with the WARC files.
+pub const WEB_PAGES: &str = "archive/";
+
 /// The kind of a zip file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ZipForm {
@@ -301,6 +308,8 @@ pub enum ZipForm {
     Unread(&'static str),
     /// An archive of a Java program.
     Java,
+    /// A web archive (WACZ): WARC files in [`WEB_PAGES`], and files about them.
+    Web,
     /// An archive of ordinary files.
     Archive,
 }
@@ -321,6 +330,10 @@ pub fn form_of_zip(file: impl Read + Seek) -> io::Result<ZipForm> {
     }
     if has("META-INF/container.xml") || has("word/document.xml") {
         return Ok(ZipForm::Document);
+    }
+    let is_warc = |name: &str| name.starts_with(WEB_PAGES) && has_ending(name, WARC_FILES);
+    if has("datapackage.json") && archive.file_names().flatten().any(|name| is_warc(&name)) {
+        return Ok(ZipForm::Web);
     }
     let is_java = has("META-INF/MANIFEST.MF");
     let mut mimetype = String::new();

@@ -7,7 +7,8 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::fields::{SHOWN_MAX, missing_in_all, short};
-use crate::{MetaFields, SourceOptions};
+use crate::text_field::bit;
+use crate::{MetaFields, SourceOptions, TextField};
 
 /// The maximum number of recorded names. Each name has a bit in an `AtomicU64`.
 const NAMES_MAX: usize = 32;
@@ -28,6 +29,8 @@ pub struct FieldUse {
     has_more: AtomicBool,
     /// The requested fields of the meta object that exist, a bit for each field.
     met: AtomicU64,
+    /// The fields of the text that exist, if there are several, a bit for each field.
+    met_text: AtomicU64,
     /// Whether any record has the field of the id.
     has_id: AtomicBool,
     /// Whether any record became a document.
@@ -40,6 +43,7 @@ pub(crate) struct RecordFields {
     left_out: u64,
     has_more: bool,
     met: u64,
+    met_text: u64,
     has_id: bool,
 }
 
@@ -57,15 +61,15 @@ impl RecordFields {
         self.met |= bit(number);
     }
 
+    /// Notes fields of the text, a bit for each.
+    pub fn meet_text(&mut self, fields: u64) {
+        self.met_text |= fields;
+    }
+
     /// Notes the field of the id.
     pub fn meet_id(&mut self) {
         self.has_id = true;
     }
-}
-
-/// Returns the bit of a field of the meta object. Fields beyond the 64th share a bit.
-fn bit(number: usize) -> u64 {
-    1 << (number % 64)
 }
 
 impl FieldUse {
@@ -80,7 +84,7 @@ impl FieldUse {
 
     /// Adds the fields of a record that became a document. Refused records do not count.
     pub(crate) fn add(&self, record: RecordFields) {
-        let RecordFields { left_out, has_more, met, has_id } = record;
+        let RecordFields { left_out, has_more, met, met_text, has_id } = record;
         // Usually no bit is new. An unconditional write would take the cache line from other
         // processors.
         let add = |all: &AtomicU64, own: u64| {
@@ -90,6 +94,7 @@ impl FieldUse {
         };
         add(&self.left_out, left_out);
         add(&self.met, met);
+        add(&self.met_text, met_text);
         let flags = [(&self.has_more, has_more), (&self.has_id, has_id), (&self.is_any, true)];
         for (all, own) in flags {
             if own && !all.load(Ordering::Relaxed) {
@@ -109,6 +114,7 @@ impl FieldUse {
         let SourceOptions { id_field, text_field, meta_fields, .. } = options;
         let mut table = RecordFields::default();
         for name in columns {
+            table.meet_text(text_field.bits_of(name));
             match meta_fields.number_of(name) {
                 _ if name == id_field => table.meet_id(),
                 Some(number) => table.meet(number),
@@ -149,6 +155,18 @@ impl FieldUse {
     pub fn lacks_id(&self, id_field: &str) -> bool {
         let is_named = id_field != SourceOptions::default().id_field;
         is_named && self.is_any.load(Ordering::Relaxed) && !self.has_id.load(Ordering::Relaxed)
+    }
+
+    /// Returns the first of several fields of the text that no record had, or `None` without
+    /// records.
+    #[must_use]
+    pub fn missing_text<'a>(&self, text_field: &'a TextField) -> Option<&'a str> {
+        if !self.is_any.load(Ordering::Relaxed) || text_field.names().count() < 2 {
+            return None;
+        }
+        let met = self.met_text.load(Ordering::Relaxed);
+        let mut fields = text_field.names().enumerate();
+        fields.find(|(number, _)| met & bit(*number) == 0).map(|(_, missing)| missing)
     }
 
     /// Describes the first requested field that no record had, or returns `None` without records.

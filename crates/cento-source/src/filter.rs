@@ -52,6 +52,10 @@ struct Libraries {
 /// The reason why a hidden file or directory is left out.
 pub const HIDDEN: &str = "it is hidden";
 
+/// Why a file of a WACZ file is left out. Its list of pages has no more than they have themselves.
+pub(crate) const ABOUT_PAGES: &str =
+    "it is about the pages of a web archive (WACZ), which are read from `archive`";
+
 /// Why a list of records is no part of a document of several files.
 pub(crate) const LIST: &str = "it is a list of records";
 
@@ -154,7 +158,8 @@ const ARCHIVES: &[&str] = &[".tar", ".tgz", ".zip"];
 /// document.
 #[must_use]
 pub fn is_by_name(why: &str) -> bool {
-    [EMPTY_PART, HIDDEN, BY_EXCLUDE, BY_INCLUDE, LIBRARY, DATA, OTHER_LANGUAGE].contains(&why)
+    [EMPTY_PART, ABOUT_PAGES, HIDDEN, BY_EXCLUDE, BY_INCLUDE, LIBRARY, DATA, OTHER_LANGUAGE]
+        .contains(&why)
 }
 
 /// Returns whether this is the reason of a file that the user's own patterns leave out.

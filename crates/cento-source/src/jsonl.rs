@@ -110,6 +110,7 @@ fn strictly_parsed(
         (None, None) => field.text_in(&record.within),
     };
     // Clients of a service send a single string.
+    let fields_met = text.as_ref().map_or(0, |text| text.fields);
     let is_text = |text: &FieldText| text.is_some && !(text.is_list && options.requires_id);
     let Document { text, parts, .. } = match (text, record.parts) {
         (Ok(text), _) if is_text(&text) => Document::new("", text.text),
@@ -143,6 +144,7 @@ fn strictly_parsed(
     if record.id.is_some() {
         fields.meet_id();
     }
+    fields.meet_text(fields_met);
     let others = OtherFields { fields: &record.others, is_row };
     let meta = meta_of(&options.meta_fields, &record.meta, others, |name| {
         options.field_use.iter().for_each(|all| fields.leave_out(all, name));

@@ -60,7 +60,7 @@ pub fn read_table(
             record_text(field.strip_prefix(b"\xef\xbb\xbf").unwrap_or(field)).trim().to_owned()
         };
         let names: Vec<String> = row.iter().map(name).collect();
-        if !is_separator(&names) {
+        if !is_separator(&names) && !is_blank(&row) {
             break names;
         }
     };
@@ -97,6 +97,9 @@ pub fn read_table(
         if lines.is_empty() {
             (first_line, line) = (own, own);
         }
+        if is_blank(&row) {
+            continue;
+        }
         // A row may span lines, and the first line counts.
         lines.resize(lines.len() + own.saturating_sub(line) as usize, b'\n');
         let record = record(&columns, row.iter().map(record_text), options);
@@ -110,6 +113,12 @@ pub fn read_table(
 /// Returns whether a row before the names of the columns is a message to Excel, such as `sep=;`.
 pub fn is_separator(row: &[String]) -> bool {
     matches!(row, [name, rest] if name == SEPARATOR && rest.is_empty())
+}
+
+/// Returns whether a row has only empty cells, as spreadsheets write below the last used row and
+/// between parts of a sheet.
+fn is_blank(row: &ByteRecord) -> bool {
+    row.iter().all(|cell| cell.trim_ascii().is_empty() || cell == b"\xef\xbb\xbf")
 }
 
 /// The place of a row.
@@ -176,7 +185,8 @@ fn columns(names: Vec<String>, options: &SourceOptions) -> Result<Vec<TableColum
     let SourceOptions { text_field, id_field, meta_fields, keeps_records, .. } = options;
     let each = || names.iter().map(String::as_str);
     // Paths are not supported, because a cell is a single string.
-    if let Some(absent) = text_field.names().find(|text| !each().any(|name| name == *text)) {
+    if !text_field.names().any(|text| each().any(|name| name == text)) {
+        let absent = text_field.names().next().unwrap_or_default();
         return Err(missing("column ", "text", absent, each()));
     }
     let is_used = |name: &str| {

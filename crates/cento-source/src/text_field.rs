@@ -53,10 +53,18 @@ impl TextField {
         self.fields.iter().any(|field| field.name == key || field.steps[0] == key)
     }
 
-    /// Returns the text in these members of a record, or the name of the first missing field.
+    /// Returns a bit for each field that is this top-level member, or is within it.
+    pub(crate) fn bits_of(&self, key: &str) -> u64 {
+        let fields = self.fields.iter().enumerate();
+        let own = fields.filter(|(_, field)| field.name == key || field.steps[0] == key);
+        own.fold(0, |bits, (number, _)| bits | bit(number))
+    }
+
+    /// Returns the text in these members of a record, or the name of the first field if all are
+    /// missing. Of several fields a record may lack some, as a page has no abstract.
     pub(crate) fn text_in(&self, values: &[(String, &RawValue)]) -> Result<FieldText, &str> {
-        let mut all = FieldText { is_met: true, ..FieldText::default() };
-        for field in &self.fields {
+        let mut all = FieldText::default();
+        for (number, field) in self.fields.iter().enumerate() {
             let mut own = FieldText::default();
             // A column may be called like a path.
             let whole = values.iter().find(|(key, _)| *key == field.name);
@@ -65,14 +73,15 @@ impl TextField {
             } else if let Some((_, json)) = values.iter().find(|(key, _)| *key == field.steps[0]) {
                 own.gather(json, &field.steps[1..]);
             }
-            if !own.is_met {
-                return Err(&field.name);
+            if own.is_met {
+                all.is_met = true;
+                all.fields |= bit(number);
             }
             if own.is_some {
                 all.push(&own.text);
             }
         }
-        Ok(all)
+        if all.is_met { Ok(all) } else { Err(&self.fields[0].name) }
     }
 
     /// Returns these members of a record without the text in them, for the meta object, which
@@ -178,6 +187,13 @@ pub(crate) struct FieldText {
     pub is_list: bool,
     /// There is a value, of any type.
     pub is_met: bool,
+    /// The fields of the text with a value, a bit for each.
+    pub fields: u64,
+}
+
+/// Returns the bit of the field with this number. Fields beyond the 64th share a bit.
+pub(crate) fn bit(number: usize) -> u64 {
+    1 << (number % 64)
 }
 
 impl FieldText {
@@ -362,7 +378,9 @@ mod tests {
         check(json, &["x.y"], "z");
         check(json, &["doc.title", "x.y", "doc.pages"], "t\nz\na\nb");
         assert_eq!(text(json, &["doc.titel"]), Err("doc.titel".into()));
-        assert_eq!(text(json, &["doc.title", "y"]), Err("y".into()));
+        check(json, &["doc.title", "y"], "t");
+        check(json, &["y", "doc.title"], "t");
+        assert_eq!(text(json, &["y", "z"]), Err("y".into()));
         assert_eq!(text(json, &["doc.title.x"]), Err("doc.title.x".into()));
         assert_eq!(text(json, &["doc"]), Ok(None));
         assert_eq!(text(json, &["doc.pages.n"]), Ok(None));

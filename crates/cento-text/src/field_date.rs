@@ -10,7 +10,8 @@ use serde_json::{Map, Value};
 use crate::period::{Time, date, digits, period, year};
 
 /// Returns the value of a field. A dot in `field` leads into the member of an object, unless `meta`
-/// has the whole name as a key.
+/// has the whole name as a key. `meta.year` is the field `year`, as in a filter, unless `meta` has
+/// a member `meta` with it.
 ///
 /// ```
 /// use cento_text::field_date::field_of;
@@ -18,14 +19,48 @@ use crate::period::{Time, date, digits, period, year};
 /// let meta = serde_json::json!({"work": {"year": 1851}});
 /// let year = field_of(meta.as_object().unwrap(), "work.year");
 /// assert_eq!(year, Some(&serde_json::json!(1851)));
+/// assert_eq!(field_of(meta.as_object().unwrap(), "meta.work.year"), year);
 /// ```
 #[must_use]
 pub fn field_of<'a>(meta: &'a Map<String, Value>, field: &str) -> Option<&'a Value> {
+    member_of(meta, field).or_else(|| member_of(meta, field.strip_prefix("meta.")?))
+}
+
+fn member_of<'a>(meta: &'a Map<String, Value>, field: &str) -> Option<&'a Value> {
     if let Some(value) = meta.get(field) {
         return Some(value);
     }
     let (first, rest) = field.split_once('.')?;
-    field_of(meta.get(first)?.as_object()?, rest)
+    member_of(meta.get(first)?.as_object()?, rest)
+}
+
+/// Returns the value of a group of documents, as JSON. A number and a string with its digits are one
+/// group, as a filter finds both: tables and programs write either.
+///
+/// ```
+/// use cento_text::field_date::group_key;
+/// use serde_json::json;
+///
+/// assert_eq!(group_key(&json!(2020)), group_key(&json!("2020")));
+/// assert_eq!(group_key(&json!(2020.0)), r#""2020""#);
+/// assert_eq!(group_key(&json!(true)), r#""true""#);
+/// assert_ne!(group_key(&json!("007")), group_key(&json!(7)));
+/// assert_ne!(group_key(&json!("[7]")), group_key(&json!([7])));
+/// ```
+#[must_use]
+pub fn group_key(value: &Value) -> String {
+    const WHOLE_MAX: f64 = 9_007_199_254_740_992.0;
+    let text = match value {
+        Value::Array(_) | Value::Object(_) | Value::String(_) => return value.to_string(),
+        Value::Number(number) => match number.as_f64().filter(|_| number.is_f64()) {
+            Some(float) if float.fract() == 0.0 && float.abs() <= WHOLE_MAX => {
+                (float as i64).to_string()
+            }
+            _ => number.to_string(),
+        },
+        Value::Null | Value::Bool(_) => value.to_string(),
+    };
+    Value::String(text).to_string()
 }
 
 /// The value of a field, before the values of all documents are known.

@@ -71,8 +71,9 @@ class Benchmarks:
 
     Args:
         questions: Texts, or mappings such as the rows of a dataset.
-        question: The key of the question in a mapping. Of several keys, the values of all make
-            the question, such as choices, which may be lists; the first is a ``str``.
+        question: The key of the question in a mapping: a ``str``, or a list, whose texts together
+            are the question. Of several keys, the values of all make the question, such as
+            choices; the first has a text.
         answer: The key of the answer, which may be absent. One of a letter or a digit, such as the
             number of a choice, is not searched for.
         id: The key of the id; without one, the number of the question, from 0.
@@ -81,8 +82,8 @@ class Benchmarks:
             :class:`DecontaminateOptions`.
 
     Raises:
-        InputError: An item has no question, it is not a ``str``, one of several keys is missing, or
-            two questions of a benchmark have one id.
+        InputError: An item has no question, it has no text, one of several keys is missing, or two
+            questions of a benchmark have one id.
         InvalidArgumentError: An option is out of bounds.
         SpecError: The analyzer cannot be used.
     """
@@ -106,8 +107,10 @@ class Benchmarks:
         numbers: dict[tuple[str, str], int] = {}
         for number, item in enumerate(questions):
             row: Mapping[str, Any] = {keys[0]: item} if isinstance(item, str) else item
-            if not isinstance(row.get(keys[0]), str):
-                raise InputError(f"question {number}: there is no {keys[0]!r} that is a str")
+            text = row.get(keys[0])
+            is_number = isinstance(text, (bool, int, float))
+            if not isinstance(text, str) and (is_number or not _texts(text)):
+                raise InputError(f"question {number}: there is no {keys[0]!r} with a text")
             missing = [key for key in keys[1:] if key not in row and row is item]
             if missing:
                 raise InputError(f"question {number}: there is no {missing[0]!r}")

@@ -19,7 +19,7 @@ use tantivy::{Directory, HasLen};
 
 use super::conflict::{self, Elsewhere};
 use super::moved::{self, Moving};
-use super::retrain;
+use super::own_files;
 use super::withdrawals;
 use crate::error::{Error, Result};
 use crate::index::AddedIndexes;
@@ -400,7 +400,7 @@ fn lock_all<'a>(
         let lock = shard.lock_shard(options)?;
         shard.check_same()?;
         if options.remove {
-            retrain::check_all_own(shard.path())?;
+            own_files::check_all_own(shard.path())?;
         }
         let (snapshot, new) = open_shard(shard, &known, merged)?;
         // Adopt a segment once, even if one shard is a copy of another.

@@ -9,6 +9,7 @@ mod compact;
 mod conflict;
 mod distribution;
 mod moved;
+mod own_files;
 mod purge;
 mod recover;
 mod retrain;

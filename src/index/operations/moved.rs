@@ -16,19 +16,15 @@ use serde::{Deserialize, Serialize};
 use tantivy::Directory;
 use tantivy::directory::{DirectoryLock, INDEX_WRITER_LOCK};
 
+use super::own_files::{MOVING, is_own};
 use crate::error::{Error, Result};
 use crate::hash::hash_bytes;
 use crate::index::Index;
-use crate::index::config::FREQUENCIES_FILE;
-use crate::index::storage::component::is_component;
 use crate::index::storage::mmap_directory;
 use crate::index::storage::seal::META;
 use crate::index::storage::store_error;
 use crate::runtime::replace;
 use crate::runtime::{Faults, Point};
-
-/// The name is hidden, because the note belongs to the directory but not to the index.
-const FILE: &str = ".moving.json";
 
 /// The content of the note.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -58,7 +54,7 @@ impl Moving {
     /// # Errors
     /// When a list of segments cannot be read, or the note cannot be written.
     pub fn begin<'a>(index: &Index, shards: impl Iterator<Item = &'a Path>) -> Result<Moving> {
-        let path = index.directory().root().map(|root| root.join(FILE));
+        let path = index.directory().root().map(|root| root.join(MOVING));
         let mut moving = Moving { shards: BTreeMap::new(), path };
         if let Some(path) = &moving.path {
             moving.shards = read(path)?;
@@ -133,7 +129,7 @@ fn key(shard: &Path) -> Result<Vec<u8>> {
 /// # Errors
 /// [`Error::Locked`] when a process writes to such a shard. When a file cannot be read or removed.
 pub fn finish(path: &Path, shards: &mut Vec<&Path>) -> Result<usize> {
-    let note = path.join(FILE);
+    let note = path.join(MOVING);
     let noted = read(&note)?;
     if noted.is_empty() {
         return Ok(0);
@@ -189,9 +185,8 @@ pub fn remove(shard: &Path, lock: Option<DirectoryLock>, faults: &Faults) -> Res
         let name = entry.file_name();
         let shown = name.to_string_lossy();
         // Keep lock files for now: a removed lock file no longer locks.
-        let is_own = shown.starts_with('.') && !shown.ends_with(".lock");
-        let is_own = is_own || shown == FREQUENCIES_FILE || is_component(&shown);
-        if is_own && entry.file_type().map_err(failed)?.is_file() {
+        let is_first = is_own(&shown) && shown != META && !shown.ends_with(".lock");
+        if is_first && entry.file_type().map_err(failed)?.is_file() {
             remove(&name)?;
         }
     }
@@ -200,7 +195,8 @@ pub fn remove(shard: &Path, lock: Option<DirectoryLock>, faults: &Faults) -> Res
     // Only lock files remain. A process that arrives now creates a new index and loses nothing.
     for entry in fs::read_dir(&path).map_err(failed)? {
         let name = entry.map_err(failed)?.file_name();
-        if name.to_string_lossy().ends_with(".lock") {
+        let shown = name.to_string_lossy();
+        if is_own(&shown) && shown.ends_with(".lock") {
             remove(&name)?;
         }
     }

@@ -16,6 +16,7 @@ use tantivy::directory::FileSlice;
 use tantivy::fastfield::AliveBitSet;
 
 use super::conflict;
+use super::own_files;
 use super::withdrawals;
 use crate::error::{Error, Result};
 use crate::index::storage::component::segment_of;
@@ -24,7 +25,7 @@ use crate::index::storage::directory::IndexDirectory;
 use crate::index::storage::mmap_directory;
 use crate::index::storage::seal::{COMPONENTS, META};
 use crate::index::withdrawals::CheckedText;
-use crate::index::{Config, Index, Withdrawals, WriterOptions};
+use crate::index::{Index, Withdrawals, WriterOptions};
 use crate::reason::Reason;
 use crate::segment::SegmentReader;
 
@@ -78,7 +79,7 @@ impl Index {
     /// # Errors
     /// When there is no intact segment or a listed segment is not intact, when the settings of the
     /// index are unknown or the segments were made with other settings, and when an id is live in
-    /// two segments. `to` does not exist then.
+    /// two segments. `to` is as before then.
     pub fn recover(
         path: impl AsRef<Path>,
         to: impl AsRef<Path>,
@@ -101,14 +102,16 @@ impl Index {
         };
         let candidates = chosen(path, candidates(path)?, segments)?;
         let refused = withdrawals::found_in(path)?;
-        let made = create(to, config, &refused).and_then(|()| make(path, to, &candidates));
+        // If `to` is in use, this is refused, and nothing in it may be removed.
+        let index = Index::create(to, config)?;
+        let made = begin(index, &refused).and_then(|()| make(path, to, &candidates));
         // Without a choice, a segment may be the remains of an interrupted pull of an older commit.
         let made = match segments.is_empty() {
             true => made.and_then(|index| refuse(index, path, &refused)),
             false => made,
         };
         if made.is_err()
-            && let Err(error) = std::fs::remove_dir_all(to)
+            && let Err(error) = own_files::remove(to)
         {
             log::warn!("cannot remove {}: {error}", to.display());
         }
@@ -116,9 +119,8 @@ impl Index {
     }
 }
 
-/// Creates the index at `to` with the withdrawals, before it gets documents.
-fn create(to: &Path, config: Config, refused: &Withdrawals) -> Result<()> {
-    let index = Index::create(to, config)?;
+/// Puts the withdrawals into a new index, before it gets documents.
+fn begin(index: Index, refused: &Withdrawals) -> Result<()> {
     if refused.is_empty() {
         return Ok(());
     }

@@ -13,6 +13,7 @@ use std::sync::Arc;
 use tantivy::Directory;
 use tantivy::directory::INDEX_WRITER_LOCK;
 
+use super::own_files;
 use crate::error::{Error, Result};
 use crate::index::Config;
 use crate::index::Document;
@@ -22,8 +23,6 @@ use crate::index::SignedDocument;
 use crate::index::Training;
 use crate::index::WriterOptions;
 use crate::index::change_log;
-use crate::index::config::FREQUENCIES_FILE;
-use crate::index::storage::component::is_component;
 use crate::reason::Reason;
 use crate::runtime::Stop;
 use crate::scheme::Table;
@@ -66,7 +65,7 @@ impl Index {
         let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
             return refused(Reason::Unsuitable, "it is the root of a file system");
         };
-        check_all_own(&path)?;
+        own_files::check_all_own(&path)?;
         let beside = parent.join(format!(".{}.retrain", name.to_string_lossy()));
         if beside.exists() {
             // The process that swapped them may have been killed before the swap was durable.
@@ -127,23 +126,6 @@ impl Index {
         writer.finish()?;
         Ok(path)
     }
-}
-
-/// Refuses a directory with files that do not belong to the index, because they would be lost.
-pub(super) fn check_all_own(path: &Path) -> Result<()> {
-    let failed = |e| Error::io("read", path, e);
-    for entry in std::fs::read_dir(path).map_err(failed)? {
-        let name = entry.map_err(failed)?.file_name();
-        let name = name.to_string_lossy();
-        let is_own = name.starts_with('.') || name == "meta.json" || name == FREQUENCIES_FILE;
-        if !is_own && !is_component(&name) {
-            let what = format!(
-                "`{name}` does not belong to the index and would be deleted; move it elsewhere"
-            );
-            return Err(Error::index(path, Reason::Unsuitable, what));
-        }
-    }
-    Ok(())
 }
 
 /// Makes a swap of `beside` with a directory in `parent` durable. Without the sync, a power cut

@@ -17,7 +17,7 @@ use tantivy::directory::error::OpenReadError;
 use tantivy::directory::{DirectoryLock, FileSlice, INDEX_WRITER_LOCK};
 use tantivy::{Directory, HasLen, TantivyError};
 
-use super::retrain;
+use super::own_files;
 use crate::error::{Corruption, Error, Result};
 use crate::index::Index;
 use crate::index::Withdrawals;
@@ -283,7 +283,7 @@ impl Receiver {
     pub fn begin(path: impl AsRef<Path>) -> Result<Receiver> {
         let path = path.as_ref();
         std::fs::create_dir_all(path).map_err(|e| Error::io("create", path, e))?;
-        retrain::check_all_own(path)?;
+        own_files::check_visible_own(path)?;
         let directory =
             IndexDirectory::new(Box::new(mmap_directory(path)?), Some(HeldDirectory::open(path)?));
         let lock = directory.acquire_lock(&INDEX_WRITER_LOCK);

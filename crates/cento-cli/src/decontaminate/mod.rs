@@ -19,7 +19,7 @@ use super::dedup::tree::{TableInput, Tree};
 use super::failpoint::Failpoint;
 use super::left_out::FilterArgs;
 use super::memory;
-use super::outfile::{check_apart, check_free, table_form};
+use super::outfile::{check_free, table_form};
 use super::output::{self, Format, count, counted, not_compared};
 use super::parse::{parse_bytes, parse_threads};
 use super::progress::{NotRead, Omissions, Spinner, metered, stop_flag};
@@ -264,8 +264,8 @@ impl Decontaminate {
             lists::check_name(list)?;
         }
         let inputs: Vec<PathBuf> = self.paths.iter().chain(&self.against).cloned().collect();
-        let written = [&self.out, &self.documents, &self.questions];
-        check_apart(&inputs, written.into_iter().flatten().map(PathBuf::as_path))?;
+        let written = [&self.out, &self.documents, &self.questions].into_iter().flatten();
+        self.report.check_outputs(&inputs, None, written.map(PathBuf::as_path))?;
         let Some(out) = &self.out else { return Ok(()) };
         if self.paths.iter().any(|path| path == Path::new("-")) {
             let what = "with --out the corpus is read twice; name a file instead of -";
@@ -385,6 +385,7 @@ impl Decontaminate {
             spinner.tell(&|| counted(found.tally.documents(), "document"));
         }
         spinner.finish();
+        SourceArgs::tell_missing(&source);
         Ok(found)
     }
 

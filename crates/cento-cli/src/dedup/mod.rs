@@ -235,7 +235,10 @@ impl Dedup {
         let mut defaults = None;
         let end = match is_done {
             true => {
-                note!("cento: the run had ended already, so nothing was read again");
+                note!(
+                    "cento: the run had ended already, so nothing was read again; new documents \
+                     need a run without --resume, and another --out"
+                );
                 Ok(())
             }
             false => {
@@ -265,14 +268,14 @@ impl Dedup {
             if matches!(error, Error::InvalidArgument { .. }) {
                 files.discard();
                 if is_new {
-                    remove_if_empty(index, &path);
+                    remove_if_empty(index);
                 }
             }
             return Err(error.into());
         }
         let lacks_field = match self.index {
             Some(_) => self.source.tell_fields(&source),
-            None => SourceArgs::tell_missing_id(&source),
+            None => SourceArgs::tell_missing(&source),
         };
         let is_refused = files.summary.failed > 0 && !files.summary.has_read();
         let (summary, not_read) = match lacks_field || is_refused {
@@ -280,7 +283,7 @@ impl Dedup {
             false => files.finish()?,
         };
         if is_new && is_refused {
-            remove_if_empty(index, &path);
+            remove_if_empty(index);
         }
         self.tell(&summary, &not_read, defaults, started)?;
         Ok(match summary.kept {
@@ -451,7 +454,9 @@ impl Dedup {
     /// Refuses to write into an input, or two outputs into one file.
     fn check_apart(&self) -> cento::Result<()> {
         let written = [&self.out, &self.dropped, &self.index];
-        check_apart(&self.paths, written.into_iter().flatten().map(PathBuf::as_path))
+        let others = self.against.iter().chain(&self.boilerplate).chain(&self.config.frequencies);
+        let read: Vec<PathBuf> = self.paths.iter().chain(others).cloned().collect();
+        check_apart(&read, written.into_iter().flatten().map(PathBuf::as_path))
     }
 
     /// Returns a number that identifies the output, so that only an equal run resumes it.

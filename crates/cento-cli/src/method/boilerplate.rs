@@ -74,6 +74,7 @@ impl Boilerplate {
         let stop = &stop_flag();
         if let Some(out) = &self.out {
             outfile::check_lines(out, "passages")?;
+            outfile::check_apart(&self.paths, [&**out])?;
         }
         let out = self.out.as_deref().map(NewFile::create).transpose()?;
         let scope = self.scope()?;

@@ -6,7 +6,7 @@ use clap::Args;
 
 use crate::add::SourceArgs;
 use crate::messages::Messages;
-use crate::outfile::{check_own, is_stream};
+use crate::outfile::{check_apart, check_free, check_own, is_stream};
 use crate::output::count;
 use crate::progress::{Spinner, metered};
 use crate::terminal::note;
@@ -25,7 +25,7 @@ pub struct Train {
     /// Files and folders as for `cento add`, or one index that stores text.
     #[arg(required = true, value_name = "PATH")]
     inputs: Vec<PathBuf>,
-    /// File to write the table to.
+    /// File to write the table to, which must not exist.
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
     /// Number of tokens in a run, which is q of the scheme. 1 counts single tokens.
@@ -54,6 +54,8 @@ impl Train {
             return Err(Error::input(self.out.display().to_string(), what).into());
         }
         cento_source::check_there(&self.inputs)?;
+        check_apart(&self.inputs, [&*self.out])?;
+        check_free(&self.out)?;
         // SPEX reads the files several times, so the total size would give wrong progress.
         let (options, spinner) = match self.spex {
             true => (self.source.options(), Spinner::new()),
@@ -76,6 +78,7 @@ impl Train {
             cento_source::train(&self.inputs, &options, &training, &self.out, &mut skipped)?;
         spinner.finish();
         messages.finish();
+        SourceArgs::tell_missing(&options);
         let header = table.header();
         note!(
             "counted {} documents, {} different runs of {} tokens; wrote {}",

@@ -82,7 +82,8 @@ pub struct Pairs {
     /// year's submissions.
     #[arg(long, value_name = "INDEX|PATH")]
     against: Option<PathBuf>,
-    /// Also write the shown pairs as a network to this file: .graphml or .dot.
+    /// Also write the shown pairs as a network to this file: .graphml or .dot. It replaces an
+    /// earlier network, but no other file.
     #[arg(
         long,
         value_name = "FILE",
@@ -152,6 +153,9 @@ impl Pairs {
     pub(super) fn run(self) -> Result {
         let kind = Kind::of(&self.paths)?;
         self.check_options(kind)?;
+        let others = self.against.iter().chain(&self.join.boilerplate);
+        let read: Vec<PathBuf> = self.paths.iter().chain(others).cloned().collect();
+        self.report.check_outputs(&read, self.graph.as_deref(), self.indexes.out.as_deref())?;
         let stop = stop_flag();
         match kind {
             Kind::Indexes => self.run_indexes(&stop),

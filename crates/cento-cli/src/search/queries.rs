@@ -7,6 +7,7 @@ use std::slice;
 use serde::Serialize;
 
 use super::{Search, UserQuery};
+use crate::add::SourceArgs;
 use crate::advice::advised;
 use crate::messages::Messages;
 use crate::method::fingerprint;
@@ -126,7 +127,9 @@ impl Search {
             let filter = self.unit.without_data(options.filter.clone());
             let options = SourceOptions { filter, ..options };
             let options = self.unit.grouped(&self.files, options, Stop::NEVER)?;
-            return for_each_document(&self.files, &options, unanswered, each);
+            for_each_document(&self.files, &options, unanswered, each)?;
+            SourceArgs::tell_missing(&options);
+            return Ok(());
         }
         for path in files {
             if path == Path::new("-") && !self.jsonl {
@@ -135,6 +138,7 @@ impl Search {
                 for_each_document(slice::from_ref(path), &options, unanswered, each)?;
             }
         }
+        SourceArgs::tell_missing(&options);
         Ok(())
     }
 

@@ -246,7 +246,8 @@ impl AddWatch {
             return Err(Error::argument("secret_file", "--secret-file needs --webhook"));
         }
         let (mut requests, messages) = (Vec::new(), Messages::default());
-        for document in documents(&self.files, &SourceOptions { requires_id: false, ..options }) {
+        let options = SourceOptions { requires_id: false, ..options };
+        for document in documents(&self.files, &options) {
             match document {
                 Ok((Document { id, text, parts, .. }, _)) => {
                     let name = Some(common.name.clone().unwrap_or(id));
@@ -264,6 +265,7 @@ impl AddWatch {
             }
         }
         messages.finish();
+        SourceArgs::tell_missing(&options);
         if self.name.is_some() && requests.len() > 1 {
             let what = format!("--name is for one watch, and these are {}", requests.len());
             return Err(Error::argument("name", what));

@@ -166,7 +166,8 @@ proptest! {
             };
             prop_assert_eq!(not_compared as u64, count - documents, "{} {}", source, run.out);
 
-            let run = dir.run(&["method", "train", source, "--out", "frequencies.table"]);
+            let table = format!("{source}.table");
+            let run = dir.run(&["method", "train", source, "--out", &table]);
             let said = run.err.lines().filter(|line| line.contains(source)).count();
             prop_assert_eq!(said as u64, count - documents, "{} {}", source, run.err);
         }

@@ -5,7 +5,7 @@ use std::io::{Read, Write};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-use crate::common::run::{Dir, indexed, line};
+use crate::common::run::{Dir, corpus, indexed, line};
 use crate::common::words;
 use serde_json::{Value, json};
 
@@ -524,4 +524,49 @@ fn labels_are_set_without_the_texts_and_documents_are_removed_by_a_filter() {
     let both = dir.run(&["remove", "idx", "2023", "--filter", "*"]);
     assert_eq!(both.status, 2, "{}", both.err);
     assert_eq!(dir.json(&["stats", "idx"])["documents"], 3);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn the_process_that_is_writing_is_named() {
+    let dir = Dir::new();
+    dir.write("in.jsonl", corpus());
+    let paused = dir.paused("document:2", &["dedup", "in.jsonl", "--index", "kept.idx"]);
+    let run = dir.run(&["add", "kept.idx", "in.jsonl"]);
+    let said = format!("; it is `cento dedup` (process {})", paused.id());
+    assert!(run.status == 2 && run.err.contains(&said), "{}", run.err);
+    paused.kill();
+    // Nothing of the killed process is in the way.
+    assert_eq!(dir.run(&["add", "kept.idx", "in.jsonl"]).status, 0);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_run_that_ignores_a_hangup_goes_on() {
+    // `nohup` starts a program so.
+    let dir = Dir::new();
+    dir.write("in.jsonl", corpus());
+    let add = "trap '' HUP; exec \"$0\" dedup in.jsonl --index idx --out out.jsonl";
+    let mut command = Command::new("sh");
+    command.args(["-c", add, env!("CARGO_BIN_EXE_cento")]);
+    let paused = dir.paused_with("document:2", command);
+    paused.signal("HUP");
+    assert_eq!(paused.resume(), 0);
+    assert!(dir.path("out.jsonl").exists());
+}
+
+#[test]
+fn a_refused_command_removes_its_index_and_nothing_else() {
+    let dir = Dir::new();
+    dir.write("empty.txt", "");
+    dir.write("project/.env", "a secret");
+    dir.write("class/anna.txt", words(1, 60));
+    dir.write("in.jsonl", corpus());
+    dir.json(&["add", "idx", "in.jsonl"]);
+    assert_eq!(dir.run(&["add", "project", "empty.txt"]).status, 2);
+    assert_eq!(fs::read_dir(dir.path("project")).unwrap().count(), 1);
+    // A recovery into a folder of essays once removed the essays.
+    let run = dir.run(&["recover", "idx", "--to", "class"]);
+    assert!(run.status == 2 && run.err.contains("the directory is not empty"), "{}", run.err);
+    assert_eq!(fs::read_to_string(dir.path("class/anna.txt")).unwrap(), words(1, 60));
 }

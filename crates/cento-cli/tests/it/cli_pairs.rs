@@ -324,7 +324,8 @@ fn pairs_of_files_and_of_indexes_have_the_same_options() {
 
 #[test]
 fn groups_whose_names_are_written_the_same_are_apart_in_clusters() {
-    // The fields of a pattern were joined, and a number was the same as a text of its digits.
+    // The fields of a pattern were joined, and a list was the same as a text that is written so. A
+    // number and a text of its digits are one group, as for a filter.
     let dir = Dir::new();
     let text = words(1, 80);
     let lines = |metas: &[(&str, Value)]| -> String {
@@ -338,8 +339,10 @@ fn groups_whose_names_are_written_the_same_are_apart_in_clusters() {
         let found = jsons(&found.out);
         found.iter().find(|line| line["members"].is_array()).map(|line| line["members"].clone())
     };
-    dir.write("values.jsonl", lines(&[("x", json!(1)), ("y", json!("1"))]));
-    assert_eq!(members("values.jsonl", "group"), Some(json!(["1", "1"])));
+    dir.write("values.jsonl", lines(&[("x", json!([1])), ("y", json!("[1]"))]));
+    assert_eq!(members("values.jsonl", "group"), Some(json!(["[1]", "[1]"])));
+    dir.write("numbers.jsonl", lines(&[("x", json!(1)), ("y", json!("1")), ("z", json!(2))]));
+    assert_eq!(members("numbers.jsonl", "group"), Some(json!(["1", "2"])));
     dir.write("names.jsonl", lines(&[("a b_c", json!(0)), ("a_b c", json!(0))]));
     assert_eq!(members("names.jsonl", "{class}_{group}"), Some(json!(["a b c", "a b c"])));
 }

@@ -191,6 +191,7 @@ fn spex_reads_everything_as_often_as_it_must() {
     dir.json(&["add", "idx", "corpus.jsonl"]);
     let answer = dir.json(&["search", "idx", "--text", &words(1, 80)]);
     assert_eq!(answer["hits"][0]["containment_of_a"], 1.0);
+    fs::remove_file(dir.path("table")).unwrap();
     let refused = dir.run(&[&train[..], &["-"]].concat());
     assert_eq!(refused.status, 2);
     assert!(refused.err.contains("several times"), "{}", refused.err);

@@ -356,7 +356,7 @@ fn bad_input_is_refused_with_its_name() {
     check(&["-", "--against", "bench.jsonl", "--out", "x.jsonl"], "read twice");
     check(
         &["corpus.jsonl", "--against", "bench.jsonl", "--out", "bench.jsonl"],
-        "inside the input",
+        "is the input bench.jsonl",
     );
     check(&["corpus.jsonl", "--against", "bench.jsonl", "--out", "x.parquet"], "promises .parquet");
     check(&["corpus.jsonl", "--against", "bench.jsonl", "--min-share", "0"], "min_share");

@@ -242,7 +242,7 @@ fn no_output_lies_inside_the_input() {
     };
     check(&["in", "--out", "in/out"], "inside the input");
     check(&["in", "--index", "in/idx"], "inside the input");
-    check(&["in/a.jsonl", "--out", "in/a.jsonl"], "inside the input");
+    check(&["in/a.jsonl", "--out", "in/a.jsonl"], "is the input in/a.jsonl");
     check(&["in", "--out", "x", "--dropped", "./x"], "two outputs");
     check(&["in", "--out", "-"], "no name of a file");
     #[cfg(unix)]
@@ -519,4 +519,28 @@ fn a_table_keeps_its_mark_and_files_left_out_by_a_pattern_are_counted() {
     let left = fs::read_to_string(dir.path("left.jsonl")).unwrap();
     assert_eq!(left.lines().count(), 1, "{left}");
     assert!(left.contains("empty.html"), "{left}");
+}
+
+#[test]
+fn two_documents_that_swap_their_texts_are_corrections_and_no_duplicates() {
+    // The first was once a duplicate of the old version of the second, and its text was lost.
+    let dir = Dir::new();
+    let [one, two] = [words(1, 60), words(2, 60)];
+    let both = |a: &str, b: &str| line("a", a, json!({})) + &line("b", b, json!({}));
+    dir.write("first.jsonl", both(&one, &two));
+    dir.write("swapped.jsonl", both(&two, &one));
+    for index in ["kept.idx", "cut.idx"] {
+        let cut: &[&str] = if index == "cut.idx" { &["--cut-passages", "20"] } else { &[] };
+        let out = [index, ".1.jsonl"].concat();
+        let args = ["dedup", "first.jsonl", "--index", index, "--out", &out];
+        assert_eq!(dir.json(&[&args[..], cut].concat())["kept"], 2);
+        let out = [index, ".2.jsonl"].concat();
+        let args = ["dedup", "swapped.jsonl", "--index", index, "--out", &out];
+        assert_eq!(dir.json(&[&args[..], cut].concat())["kept"], 2, "{index}");
+        assert_eq!(dir.json(&["show", index, "a"])["text"], two);
+        assert_eq!(dir.json(&["show", index, "b"])["text"], one);
+    }
+    dir.json(&["add", "idx", "first.jsonl"]);
+    assert_eq!(dir.json(&["add", "idx", "swapped.jsonl"])["replaced"], 2);
+    assert_eq!(dir.json(&["show", "idx", "a"])["text"], two);
 }

@@ -37,7 +37,95 @@ fn a_report_into_a_missing_directory_is_refused_before_the_work() {
     check(&["families", "idx", "--graph", "no/g.graphml"], missing);
     check(&["lineage", "idx", "--report", "no/r.json"], missing);
     check(&["pairs", "class", "--report", "file/r.html"], "file is not a folder");
-    assert_eq!(dir.run(&["pairs", "class", "--report", "class/r.html"]).status, 0);
+    dir.write("reports/old", "");
+    assert_eq!(dir.run(&["pairs", "class", "--report", "reports/r.html"]).status, 0);
+}
+
+#[test]
+fn no_output_replaces_an_input_or_a_file_of_somebody_else() {
+    let dir = Dir::new();
+    let essay = format!("<p>{}</p>", words(1, 60));
+    dir.write("essay.html", &essay);
+    dir.write("class/a.txt", words(1, 60));
+    dir.write("class/b.txt", words(1, 60));
+    dir.write("in.jsonl", lines());
+    dir.write("quiz.json", r#"[{"question": "Who kept the light?"}]"#);
+    dir.json(&["add", "idx", "in.jsonl"]);
+    for name in ["x.html", "x.json", "x.csv", "x.dot", "x.table", "x.txt", "x.jsonl"] {
+        dir.write(name, "precious");
+    }
+    let check = |args: &[&str], why: &str| {
+        let run = dir.run(args);
+        assert_eq!((run.status, &*run.out), (2, ""), "{args:?}: {}", run.err);
+        assert!(run.err.contains(why), "{args:?}: {}", run.err);
+        let kept = fs::read_to_string(dir.path(args.last().unwrap()));
+        assert!(kept.is_ok_and(|kept| kept == "precious"), "{args:?}");
+    };
+    let there = "the file exists already; choose another name, or remove it";
+    check(&["search", "idx", "essay.html", "--report", "x.html"], there);
+    check(&["trace", "idx", "essay.html", "--report", "x.json"], there);
+    check(&["compare", "class/a.txt", "class/b.txt", "--report", "x.csv"], there);
+    check(&["pairs", "class", "--report", "x.csv"], there);
+    check(&["pairs", "class", "--graph", "x.dot"], there);
+    check(&["pairs", "idx", "--out", "x.txt"], there);
+    check(&["pairs", "idx", "--context", "5", "--out", "x.txt"], there);
+    check(&["families", "idx", "--report", "x.json"], there);
+    check(&["families", "idx", "--out", "x.txt"], there);
+    check(&["lineage", "idx", "--graph", "x.dot"], there);
+    check(&["lineage", "in.jsonl", "--format", "json", "--out", "x.jsonl"], there);
+    check(&["method", "tune", "in.jsonl", "--report", "x.csv"], there);
+    check(&["method", "train", "in.jsonl", "--out", "x.table"], there);
+    check(&["method", "boilerplate", "class", "--out", "x.jsonl"], there);
+    let corpus = ["decontaminate", "in.jsonl", "--against", "quiz.json"];
+    check(&[&corpus[..], &["--report", "x.html"]].concat(), there);
+    check(&[&corpus[..], &["--documents", "x.jsonl"]].concat(), there);
+    check(&["dedup", "in.jsonl", "--out", "x.jsonl"], there);
+
+    let refused = |args: &[&str], why: &str| {
+        let run = dir.run(args);
+        assert!(run.status == 2 && run.err.contains(why), "{args:?}: {}", run.err);
+    };
+    let input = "this output is the input";
+    refused(&["search", "idx", "essay.html", "--report", "essay.html"], input);
+    refused(&["compare", "class/a.txt", "essay.html", "--report", "essay.html"], input);
+    refused(&[&corpus[..], &["--report", "quiz.json"]].concat(), input);
+    // The next run would read the report as one of the essays.
+    let inside = "this output is inside the input class; write to another file";
+    refused(&["pairs", "class", "--report", "class/r.html"], inside);
+    refused(&["pairs", "class", "--graph", "class/g.dot"], inside);
+    refused(&["method", "train", "class", "--out", "class/table"], inside);
+    refused(&["method", "boilerplate", "class", "--out", "class/b.jsonl"], inside);
+    refused(&["pairs", "class", "--report", "r.csv", "--report", "./r.csv"], "two outputs");
+    assert_eq!(fs::read_to_string(dir.path("essay.html")).unwrap(), essay);
+}
+
+#[test]
+fn a_report_or_network_replaces_an_earlier_one() {
+    let dir = Dir::new();
+    let dated = |id, seed, date| line(id, &words(seed, 90), json!({ "date": date }));
+    dir.write("in.jsonl", dated("a", 1, "2001") + &dated("b", 1, "2002") + &dated("c", 2, "2003"));
+    dir.write("essay.txt", words(1, 90));
+    dir.write("quiz.json", format!(r#"[{{"question": "{}"}}]"#, words(1, 30)));
+    assert_eq!(dir.run(&["add", "idx", "in.jsonl"]).status, 0);
+    let twice = |args: &[&str], files: &[&str]| {
+        let run = || dir.run(&[args, files].concat());
+        let (first, again) = (run(), run());
+        assert!(first.status < 2, "{args:?}: {}", first.err);
+        assert_eq!(again.status, first.status, "{args:?}: {}", again.err);
+        files.iter().filter(|file| file.starts_with("r.")).for_each(|file| {
+            fs::remove_file(dir.path(file)).unwrap();
+        });
+    };
+    let reports =
+        ["--report", "r.html", "--report", "r.json", "--report", "r.csv", "--title", "<meta>"];
+    let networks = [&reports[..], &["--graph", "r.dot"]].concat();
+    twice(&["search", "idx", "essay.txt", "--min-overlap", "3"], &reports);
+    twice(&["pairs", "in.jsonl"], &networks);
+    twice(&["pairs", "idx"], &[&reports[..], &["--graph", "r.graphml"]].concat());
+    twice(&["families", "idx", "--date", "date"], &networks);
+    twice(&["lineage", "idx", "--date", "date", "--graph", "r.graphml"], &reports);
+    twice(&["lineage", "idx", "--date", "date"], &networks);
+    twice(&["decontaminate", "in.jsonl", "--against", "quiz.json"], &reports);
 }
 
 #[test]

@@ -79,10 +79,28 @@ fn a_variable_with_a_wrong_value_is_named() {
     };
     check("CENTO_TIMEOUT", "soon", "expected a duration");
     check("CENTO_NO_TOKENS", "perhaps", "--no-tokens");
+    check("CENTO_NO_TOKENS", "perhaps", "expected true or false; 1 and 0, yes and no");
+    // The library takes a word that is no level for the name of a part, and logs nothing else.
+    let levels = "the levels are off, error, warn, info, debug, trace";
+    for value in ["garbage", "infoo", "warn,cento=lots", "5", "warn,,info"] {
+        check("CENTO_LOG", value, levels);
+    }
     for (value, expected) in [("1", true), ("0", false), ("yes", true), ("off", false)] {
         let out = printed(&dir, &["idx"], &[("CENTO_NO_TOKENS", value)]);
         let expected = format!("no-tokens = {expected}  # CENTO_NO_TOKENS");
         assert!(out.contains(&expected), "{out}");
+    }
+}
+
+#[test]
+fn a_level_of_the_log_is_accepted() {
+    let dir = created();
+    for value in ["", "error", "WARN", "warn,cento=debug", "off, cento=info"] {
+        // The address is refused after the log has been started.
+        let serve = ["serve", "idx", "--listen", "192.0.2.1:1", "--no-tokens"];
+        let run = dir.command(&serve).env("CENTO_LOG", value).output().unwrap();
+        let err = String::from_utf8(run.stderr).unwrap();
+        assert!(!err.contains("CENTO_LOG"), "{value}: {err}");
     }
 }
 

@@ -143,3 +143,48 @@ fn benchmarks_may_be_nested() {
     let run = dir.run(&args);
     assert!(run.err.contains("with --question-field"), "{}", run.err);
 }
+
+#[test]
+fn a_record_may_lack_some_of_several_fields_and_one_that_no_record_has_is_told() {
+    let dir = Dir::new();
+    let (title, body) = (words(1, 20), words(2, 40));
+    let records = [
+        json!({"id": "both", "title": title, "body": body}),
+        json!({"id": "title", "title": title}),
+        json!({"id": "body", "body": body}),
+        json!({"id": "none", "other": body}),
+    ];
+    dir.write("in.jsonl", lines(&records));
+    let fields = ["--text-field", "title", "--text-field", "body"];
+    let run = dir.run(&[&["add", "idx", "in.jsonl", "--format", "json"][..], &fields].concat());
+    assert_eq!((run.status, &run.json()["added"]), (3, &json!(3)), "{}", run.err);
+    assert!(run.err.contains("in.jsonl:4: there is no `title`; its fields are"), "{}", run.err);
+    assert_eq!(dir.json(&["show", "idx", "both"])["text"], format!("{title}\n{body}"));
+    assert_eq!(dir.json(&["show", "idx", "title"])["text"], title);
+    // A table may lack a column that another has.
+    dir.write("titles.csv", format!("id,title\n1,{title}\n"));
+    dir.write("bodies.csv", format!("id,body\n2,{body}\n"));
+    let tables = ["add", "tables", "titles.csv", "bodies.csv"];
+    let run = dir.run(&[&tables[..], &fields].concat());
+    assert_eq!(run.status, 0, "{}", run.err);
+    assert_eq!(dir.json(&["show", "tables", "2"])["text"], body);
+    let fields = [&fields[..], &["--text-field", "abstrakt"]].concat();
+    let said = "no record has the field `abstrakt` of --text-field";
+    for verb in [&["add", "new"][..], &["pairs"], &["search", "idx"], &["families"]] {
+        let run = dir.run(&[verb, &["in.jsonl"], &fields].concat());
+        assert!(run.status >= 2 && run.err.contains(said), "{verb:?}: {} {}", run.status, run.err);
+    }
+}
+
+#[test]
+fn a_row_of_empty_cells_is_no_record() {
+    // Spreadsheets write them above, between and below the rows that are used.
+    let dir = Dir::new();
+    let (one, two) = (words(1, 40), words(2, 40));
+    let rows = format!(",,\nid,text,year\n1,{one},1\n,,\n\"\",\" \",\n2,{two},2\n3,,3\n,,\n,,");
+    dir.write("in.csv", rows);
+    let run = dir.run(&["add", "idx", "in.csv", "--format", "json"]);
+    let told = (run.json()["added"].clone(), run.json()["empty"].clone());
+    assert_eq!((run.status, told), (0, (json!(3), json!(1))), "{}", run.err);
+    assert_eq!(dir.json(&["show", "idx", "2"])["meta"], json!({"year": 2}));
+}

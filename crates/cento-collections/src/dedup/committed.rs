@@ -4,6 +4,7 @@
 //! many threads share it.
 
 use std::cmp::Reverse;
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::super::verify::{
@@ -187,6 +188,34 @@ impl CommittedDocuments<'_> {
         let other = searcher.checked_sub(1).and_then(|at| others?.get(at));
         let path = other.map(|other| other.snapshot().index().path().display().to_string());
         Holder { id, index: path }
+    }
+
+    /// Returns the documents in the index of the run that documents of the batch correct. Nothing
+    /// is a duplicate of these, because their texts leave with the batch: two documents may have
+    /// swapped their texts.
+    ///
+    /// # Errors
+    /// When the index cannot be read.
+    pub fn leaving(
+        &self,
+        batch: &[Record],
+        earlier: &EarlierDocuments,
+    ) -> Result<HashSet<DocAddress>> {
+        let mut leaving = HashSet::new();
+        if self.options.only_against || earlier.is_empty() {
+            return Ok(leaving);
+        }
+        let snapshot = self.own.snapshot();
+        for (record, is_repeated) in batch.iter().zip(earlier.repeated(batch)) {
+            let Record::Document(signed) = record else { continue };
+            if is_repeated || earlier.find(&signed.document.id)?.is_none() {
+                continue;
+            }
+            let stored = StoredVersion::find(0, snapshot, &signed.document, signed.digest)?;
+            let old = stored.filter(|old| old.text != signed.digest);
+            leaving.extend(old.map(|old| old.address));
+        }
+        Ok(leaving)
     }
 
     /// Looks up all signed documents of a batch, among committed documents and the recent documents

@@ -88,6 +88,8 @@ pub struct EarlierDocuments {
     repeated: DocumentBits,
     /// Documents of the last commit that were replaced since then.
     replaced: HashSet<DocAddress>,
+    /// Documents of the last commit that the batch corrects.
+    leaving: HashSet<DocAddress>,
     /// The ids of documents replaced since the batch was looked up.
     replaced_in_batch: HashSet<String>,
 }
@@ -96,11 +98,12 @@ impl EarlierDocuments {
     /// Starts from the state of the index before the run.
     pub fn new(snapshot: Snapshot) -> EarlierDocuments {
         let [met, repeated] = [&snapshot; 2].map(DocumentBits::none_of);
-        let (replaced, replaced_in_batch) = (HashSet::new(), HashSet::new());
-        EarlierDocuments { snapshot, met, repeated, replaced, replaced_in_batch }
+        let (replaced, leaving) = (HashSet::new(), HashSet::new());
+        let replaced_in_batch = HashSet::new();
+        EarlierDocuments { snapshot, met, repeated, replaced, leaving, replaced_in_batch }
     }
 
-    fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.met.0.is_empty()
     }
 
@@ -186,7 +189,13 @@ impl EarlierDocuments {
 
     /// Begins a batch, which is looked up in the current state of the index.
     pub fn begin_batch(&mut self) {
+        self.leaving.clear();
         self.replaced_in_batch.clear();
+    }
+
+    /// Records the documents that the batch corrects.
+    pub fn leave(&mut self, leaving: HashSet<DocAddress>) {
+        self.leaving = leaving;
     }
 
     /// Records that the document with this id and this address in the last commit was replaced.
@@ -195,9 +204,11 @@ impl EarlierDocuments {
         self.replaced_in_batch.insert(id.to_owned());
     }
 
-    /// Tells whether the document at this address of the last commit was replaced since the commit.
+    /// Tells whether the document at this address of the last commit was replaced since the commit,
+    /// or leaves with the batch.
     pub fn is_replaced(&self, address: DocAddress) -> bool {
-        !self.replaced.is_empty() && self.replaced.contains(&address)
+        let has = |set: &HashSet<DocAddress>| !set.is_empty() && set.contains(&address);
+        has(&self.replaced) || has(&self.leaving)
     }
 
     /// Tells whether a reason found for a document of the batch may be a document that was replaced
@@ -209,6 +220,7 @@ impl EarlierDocuments {
     /// Forgets replaced documents, which the new commit no longer has.
     pub fn after_commit(&mut self) {
         self.replaced.clear();
+        self.leaving.clear();
         self.replaced_in_batch.clear();
     }
 }

@@ -256,6 +256,8 @@ impl DedupRun {
         let texts = self.texts.clone();
         let committed = CommittedDocuments::new(&own, &against, &options, &texts);
         self.earlier.begin_batch();
+        let leaving = committed.leaving(&batch, &self.earlier)?;
+        self.earlier.leave(leaving);
         let prepared = committed.look_up(&batch, &self.recent, &self.earlier, &self.stop)?;
         let first = self.recent.len();
         for (record, prepared) in batch.into_iter().zip(prepared) {

@@ -13,6 +13,7 @@ use cento::index::SignedDocument;
 use cento::index::canonical_json;
 use cento::index::{Outcome, Writer};
 use cento::{Result, Stop};
+use cento_api::json::heap_bytes;
 
 /// The memory of a change without its texts, in bytes: a place in a list that grows by doubling,
 /// and the allocator's overhead for id, text and signature.
@@ -137,8 +138,8 @@ impl PendingChange {
     pub fn bytes(&self) -> usize {
         let own = match &self.change {
             Change::Add(ReceivedDocument { signed, .. }) => {
-                // The meta object was parsed from JSON, whose size is limited.
-                signed.document.text.len() + size_of_val(&signed.signature[..])
+                let meta = heap_bytes(&signed.document.meta);
+                signed.document.text.len() + size_of_val(&signed.signature[..]) + meta
             }
             Change::Remove(_) => 0,
             Change::Patch(_, patch) => PATCH_BYTES * canonical_json(patch).len(),

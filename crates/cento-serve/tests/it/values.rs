@@ -72,6 +72,8 @@ fn documents_whose_meta_objects_need_more_memory_than_there_is_are_refused() {
     let add = |lines: &str| routes.ask("POST", "/v1/documents?commit=wait", LINES, lines);
     let all = add(&lines());
     assert_eq!((all.status, all.code()), (413, "too_large".into()), "{}", all.body);
+    let advice = "send fewer documents at a time, or smaller meta objects";
+    assert!(all.body.contains(advice), "{}", all.body);
     let one = add(lines().lines().next().unwrap());
     assert_eq!((one.status, &one.json()["added"]), (200, &json!(1)));
 }

@@ -17,8 +17,18 @@ use cento::{Reason, Refusal};
 /// When no column has texts, or a column has an unsuitable type, as a clause.
 pub fn chosen(schema: &Schema, reading: &TableRequest) -> Result<Vec<usize>, Refusal> {
     let TableRequest { id, text, all, .. } = reading;
+    let mut is_any = false;
+    let mut absent = None;
     for text in text.names() {
-        check_text(schema, text)?;
+        match check_text(schema, text) {
+            Ok(()) => is_any = true,
+            Err(refusal) if is_missing(&refusal) => drop(absent.get_or_insert(refusal)),
+            Err(refusal) => return Err(refusal),
+        }
+    }
+    // Of several fields a file may lack some, but not all.
+    if let Some(refusal) = absent.filter(|_| !is_any) {
+        return Err(refusal);
     }
     if let Some(found) = type_of(schema, id).filter(|found| found.is_nested()) {
         let name = short(found);
@@ -39,6 +49,10 @@ pub fn chosen(schema: &Schema, reading: &TableRequest) -> Result<Vec<usize>, Ref
     let fields = (0..).zip(schema.fields());
     let chosen = fields.filter(|(_, field)| is_read(field.name()) || is_kept(field));
     Ok(chosen.map(|(at, _)| at).collect())
+}
+
+fn is_missing(refusal: &Refusal) -> bool {
+    matches!(refusal.reason, Some(Reason::MissingField { .. }))
 }
 
 fn is_used(reading: &TableRequest, name: &str) -> bool {

@@ -5,8 +5,9 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use super::WalkReader;
-use crate::archive::{self, ZipForm};
+use crate::archive::{self, Entry, ZipForm};
 use crate::bytes::Source;
+use crate::filter::ABOUT_PAGES;
 use crate::format::has_ending;
 use crate::sniff;
 use crate::too_long;
@@ -45,6 +46,13 @@ impl WalkReader<'_> {
                 self.archive(place, file, |file, each| archive::zip(file, each))
             }
             Ok(ZipForm::Java) => self.skip(place, "it is a Java archive"),
+            Ok(ZipForm::Web) => self.archive(place, file, |file, each| {
+                archive::zip(file, &mut |name, entry| match entry {
+                    Entry::EmptyDirectory => each(name, entry),
+                    _ if name.starts_with(archive::WEB_PAGES) => each(name, entry),
+                    _ => each(name, Entry::LeftOut(ABOUT_PAGES)),
+                })
+            }),
             Ok(ZipForm::Unread(why)) => self.skip(place, why),
             Ok(ZipForm::Document) => self.document(place, start, Source::of(file)),
             // The document's own parser may still read a damaged file.

@@ -238,6 +238,32 @@ fn the_pages_of_an_archive_of_the_web_are_documents() {
 }
 
 #[test]
+fn a_web_archive_with_its_files_gives_its_pages_and_not_what_is_about_them() {
+    // The list of pages repeats their texts, and its first line is no record.
+    let text = words(1, 60);
+    let pages = gzip(page_record("http://a.org/", &format!("<p>{text}")).as_bytes());
+    let list = format!(
+        "{{\"format\":\"json-pages-1.0\",\"id\":\"pages\"}}\n{{\"id\":\"1\",\"text\":\"{text}\"}}\n"
+    );
+    let files: [(&str, &[u8]); 5] = [
+        ("archive/data.warc.gz", &pages),
+        ("indexes/index.cdxj", b"org,a)/ 20240101000000 {\"url\":\"http://a.org/\"}\n"),
+        ("pages/pages.jsonl", list.as_bytes()),
+        ("logs/crawl.log", b"{\"logLevel\":\"info\",\"message\":\"crawled\"}\n"),
+        ("datapackage.json", b"{\"profile\":\"data-package\",\"resources\":[]}"),
+    ];
+    for name in ["a.wacz", "a.zip"] {
+        let found = read_stream(name, &zip(&files));
+        assert_eq!(found.counts(), [1, 0, 4, 0], "{found:?}");
+        assert_eq!(found.text(&format!("{name}/archive/data.warc.gz/http://a.org/")).trim(), text);
+        assert!(found.left_out.iter().all(|one| one.contains("web archive (WACZ)")), "{found:?}");
+    }
+    // Another archive may have a data package beside its texts.
+    let others = zip(&[("datapackage.json", b"{}"), ("archive/a.txt", text.as_bytes())]);
+    assert_eq!(read_stream("b.zip", &others).ids(), ["b.zip/archive/a.txt"]);
+}
+
+#[test]
 fn an_archive_without_documents_is_named() {
     let warc = "WARC/1.0\r\nWARC-Type: warcinfo\r\nContent-Length: 2\r\n\r\nab\r\n\r\n";
     let dirs = zip(&[("d/", b"")]);

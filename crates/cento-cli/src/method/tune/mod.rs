@@ -151,6 +151,8 @@ impl Tune {
     pub(super) fn run(self) -> Result {
         let stop = stop_flag_and(|| note!("cento: stopping"));
         check_there(&self.paths)?;
+        let read: Vec<PathBuf> = self.paths.iter().chain(&self.pairs).cloned().collect();
+        self.report.check_outputs(&read, None, None)?;
         let mut unused = UnusedInputs::default();
         let pairs = self.read_pairs(&mut unused)?;
         let (language, source) = self.language_and_source(&stop)?;
@@ -159,6 +161,7 @@ impl Tune {
         unused.by_name.tell();
         let cases = self.cases(documents, pairs, language.as_deref(), &mut unused, &stop)?;
         unused.messages.finish();
+        SourceArgs::tell_missing(&source);
         let settings = settings(self.preset, language.as_deref());
         let by = self.by();
         let dir =

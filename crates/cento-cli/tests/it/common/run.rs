@@ -126,8 +126,12 @@ pub struct Paused {
 impl Dir {
     /// Runs a command until the point `POINT`, or until the N-th time with `POINT:N`.
     pub fn paused(&self, point: &str, args: &[&str]) -> Paused {
-        let mut command = self.command(args);
-        command.env("CENTO_PAUSE", point);
+        self.paused_with(point, self.command(args))
+    }
+
+    /// Runs a command that becomes cento until the point.
+    pub fn paused_with(&self, point: &str, mut command: Command) -> Paused {
+        command.current_dir(self.path(".")).env("CENTO_PAUSE", point);
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let told = BufReader::new(child.stderr.take().unwrap()).lines();
@@ -151,6 +155,24 @@ impl Paused {
         panic!("it ended without saying {expected:?}, and said {others:?}");
     }
 
+    /// Returns the number of the process.
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Sends a signal to the process.
+    pub fn signal(&self, name: &str) {
+        let (name, pid) = (format!("-{name}"), self.child.id().to_string());
+        assert!(Command::new("kill").args([&name, &pid]).status().unwrap().success());
+    }
+
+    /// Lets the process go on, and returns the exit status.
+    pub fn resume(mut self) -> i32 {
+        drop(self.child.stdin.take());
+        self.told.for_each(|line| assert!(line.is_ok()));
+        self.child.wait().unwrap().code().expect("cento ends by itself")
+    }
+
     /// Kills the process at the point.
     pub fn kill(mut self) {
         self.child.kill().unwrap();
@@ -159,12 +181,9 @@ impl Paused {
 
     /// Asks the process to stop, as Ctrl-C does, and resumes. Returns the exit status.
     pub fn interrupt(mut self) -> i32 {
-        let pid = self.child.id().to_string();
-        assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
+        self.signal("INT");
         self.wait_for("cento: stopping");
-        drop(self.child.stdin.take());
-        self.told.for_each(|line| assert!(line.is_ok()));
-        self.child.wait().unwrap().code().expect("cento ends by itself")
+        self.resume()
     }
 }
 
