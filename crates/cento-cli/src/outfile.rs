@@ -175,12 +175,15 @@ pub fn check_apart<'a>(
         if !is_stream(path)
             && let Some(input) = read.iter().find(is_read)
         {
-            let is_same = input.canonicalize().is_ok_and(|input| input == written_at);
-            let place = if is_same { "is the input" } else { "is inside the input" };
-            return refused(format!(
-                "this output {place} {}; write to another file",
-                input.display()
-            ));
+            let (is_same, input) =
+                (input.canonicalize().is_ok_and(|input| input == written_at), input.display());
+            return refused(match is_same {
+                true => format!("this output is the input {input}; write to another file"),
+                false => format!(
+                    "this output is inside the input {input}, where the next run would read it; \
+                     write it to another folder"
+                ),
+            });
         }
         if !is_stream(path) && others.contains(&written_at) {
             return refused("two outputs have this name; give each its own".into());

@@ -90,7 +90,7 @@ fn no_output_replaces_an_input_or_a_file_of_somebody_else() {
     refused(&["compare", "class/a.txt", "essay.html", "--report", "essay.html"], input);
     refused(&[&corpus[..], &["--report", "quiz.json"]].concat(), input);
     // The next run would read the report as one of the essays.
-    let inside = "this output is inside the input class; write to another file";
+    let inside = "this output is inside the input class, where the next run would read it";
     refused(&["pairs", "class", "--report", "class/r.html"], inside);
     refused(&["pairs", "class", "--graph", "class/g.dot"], inside);
     refused(&["method", "train", "class", "--out", "class/table"], inside);
