@@ -34,8 +34,8 @@ fn member_of<'a>(meta: &'a Map<String, Value>, field: &str) -> Option<&'a Value>
     member_of(meta.get(first)?.as_object()?, rest)
 }
 
-/// Returns the value of a group of documents, as JSON. A number and a string with its digits are one
-/// group, as a filter finds both: tables and programs write either.
+/// Returns the value of a group of documents, as JSON. A number and a string with its digits are
+/// one group, as a filter finds both: tables and programs write either.
 ///
 /// ```
 /// use cento_text::field_date::group_key;
