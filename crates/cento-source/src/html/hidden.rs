@@ -101,11 +101,6 @@ impl Sight {
         if self.is_reading() && AFTER_READINGS.contains(&name) {
             self.open.pop();
         }
-        if has_end && self.open.is_empty() {
-            self.drawings += usize::from(name == b"svg");
-            let is_text = self.drawings > 0 && DRAWN_TEXTS.contains(&name);
-            self.drawn_texts += usize::from(is_text);
-        }
         let (hidden, is_text) = match self.open.last() {
             // In an element without text, only the end tag of the same element counts.
             Some(open) if !open.is_text => (open.hidden, open.name != name),
@@ -115,6 +110,10 @@ impl Sight {
         let is_within_text = self.open.last().is_some_and(|open| open.is_text);
         if has_end && (is_within_text || !is_text || self.open.is_empty() && hidden.is_hidden()) {
             self.open.push(OpenElement { name: name.to_vec(), hidden, is_text });
+        } else if has_end && self.open.is_empty() {
+            self.drawings += usize::from(name == b"svg");
+            let is_drawn = self.drawings > 0 && DRAWN_TEXTS.contains(&name);
+            self.drawn_texts += usize::from(is_drawn);
         }
     }
 
