@@ -280,7 +280,8 @@ mod tests {
     #[track_caller]
     fn check(sheet: &str, body: &str) {
         let page = format!(
-            "<html><head>{sheet}</head><body><p>shown as the text of a page with some words</p>{body}</body></html>"
+            "<html><head>{sheet}</head><body><p>shown as the text of a page with some words</p>{body}\
+             </body></html>"
         );
         let (text, _, hidden) = text_of_page(&page, Html::All);
         assert!(!text.contains("hidden"), "{text}");
@@ -290,7 +291,8 @@ mod tests {
 
     #[test]
     fn rules_of_a_page_hide_elements() {
-        let sheet = "<style>/* .a { display: none } */ .x, p.y { color: red; display: none !important }\
+        let sheet = "<style>/* .a { display: none } */\
+            .x, p.y { color: red; display: none !important }\
             #z{display:none}@media screen { .s { display: none } } .x::before { content: '}' }\
             .w.v { display: none }</style>";
         check(

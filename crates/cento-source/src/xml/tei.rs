@@ -299,8 +299,8 @@ mod tests {
     fn text_that_a_rendition_hides_is_counted_and_left_out() {
         let header = "<teiHeader><tagsDecl><rendition xml:id='h' scheme='css'>display: none;\
             </rendition><rendition xml:id=\"b\">display: block</rendition></tagsDecl></teiHeader>";
-        let body = "<p>one <hi rendition='#b #h'>not <hi>this</hi></hi> two <seg style='DISPLAY:none'>\
-            nor</seg> <hi rendition='#b'>three</hi></p>";
+        let body = "<p>one <hi rendition='#b #h'>not <hi>this</hi></hi> two \
+            <seg style='DISPLAY:none'>nor</seg> <hi rendition='#b'>three</hi></p>";
         let found = text_of(&format!("<TEI>{header}<text><body>{body}</body></text></TEI>"));
         assert_eq!((&*found.text, found.hidden), ("one two three", 10));
     }
