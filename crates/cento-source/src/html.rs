@@ -21,6 +21,7 @@ mod hidden;
 mod note;
 mod outermost;
 mod place;
+mod style;
 
 use std::ops::Range;
 
@@ -35,6 +36,7 @@ pub use format::FORMAT;
 use hidden::{Sight, Visibility, article_in_data, hidden_in};
 use note::{Marks, drop_marks};
 use place::{PlaceInPage, Places};
+use style::PageStyle;
 
 use crate::charset::EncodingLabel;
 use crate::origin::Origins;
@@ -249,23 +251,36 @@ impl PagePiece {
     }
 }
 
-/// Returns the pieces of a page. If a reader would see no text at all, hidden text is included.
+/// Returns the pieces of a page. If a reader would see no text at all, hidden text is included. If a
+/// style sheet hides most words, a script displays them, and the sheet is ignored.
 fn pieces(page: &str) -> Vec<PagePiece> {
-    let (mut pieces, is_empty) = pieces_seen(page, false);
-    if is_empty {
-        pieces = pieces_seen(page, true).0;
+    let (mut pieces, mut words) = pieces_seen(page, PageStyle::of(page), false);
+    if words.hidden_by_rule > words.seen {
+        (pieces, words) = pieces_seen(page, PageStyle::default(), false);
+    }
+    if words.seen == 0 && words.hidden > 0 {
+        pieces = pieces_seen(page, PageStyle::default(), true).0;
     }
     drop_marks(&mut pieces);
     pieces
 }
 
-/// Returns the pieces of a page, and whether all text is hidden. A script then probably reveals the
-/// text.
-fn pieces_seen(page: &str, sees_all: bool) -> (Vec<PagePiece>, bool) {
+/// The numbers of words of a page.
+#[derive(Default)]
+struct PageWords {
+    seen: i64,
+    hidden: i64,
+    /// Hidden by nothing but a style sheet.
+    hidden_by_rule: i64,
+}
+
+/// Returns the pieces of a page, and how many words a reader sees. If all text is hidden, a script
+/// probably reveals the text.
+fn pieces_seen(page: &str, style: PageStyle, sees_all: bool) -> (Vec<PagePiece>, PageWords) {
     let mut pieces = Vec::new();
-    let (mut sight, mut marks, mut preformatted) = (Sight::default(), Marks::default(), 0);
+    let (mut sight, mut marks, mut preformatted) = (Sight::with_style(style), Marks::default(), 0);
     let mut places = Places::default();
-    let (mut has_text, mut has_hidden) = (false, false);
+    let mut count = PageWords::default();
     let mut emitter = DefaultEmitter::<usize>::new_with_span();
     // Tags within scripts are not tags of the page.
     emitter.naively_switch_states(true);
@@ -295,7 +310,8 @@ fn pieces_seen(page: &str, sees_all: bool) -> (Vec<PagePiece>, bool) {
                 let words = words(&text);
                 match sight.seen() {
                     Visibility::Hidden if !sees_all => {
-                        has_hidden |= words > 0;
+                        count.hidden += words;
+                        count.hidden_by_rule += if sight.is_hidden_by_rule() { words } else { 0 };
                         let letters = text.chars().filter(|c| !c.is_whitespace()).count();
                         pieces.push(PagePiece::Hidden(letters));
                     }
@@ -304,7 +320,7 @@ fn pieces_seen(page: &str, sees_all: bool) -> (Vec<PagePiece>, bool) {
                         pieces.push(PagePiece::Tag { place: TagPlace::WordEnd, cost: 0 });
                     }
                     Visibility::Yes | Visibility::Hidden => {
-                        has_text |= words > 0;
+                        count.seen += words;
                         let Span { start, end } = found.span;
                         let (is_raised, is_note) = (marks.is_raised(), marks.is_linked());
                         let place = PlaceInPage { is_raised, is_note, ..places.now() };
@@ -321,7 +337,7 @@ fn pieces_seen(page: &str, sees_all: bool) -> (Vec<PagePiece>, bool) {
             place.is_beside = false;
         }
     }
-    (pieces, has_hidden && !has_text)
+    (pieces, count)
 }
 
 /// Returns whether a part of a drawn text is placed on its own, as lines of a drawing are.

@@ -1,13 +1,17 @@
 //! Text of Markdown.
 //!
-//! Markup, addresses and HTML tags are removed. Every line stays at its place, so that line numbers
-//! of passages are line numbers of the file.
+//! Markup, addresses and HTML tags are removed. Notes within a sentence (`^[...]`) follow their
+//! paragraph, and raised numbers that mark notes or verses go. Every line stays at its place, so
+//! that line numbers of passages are line numbers of the file.
+
+use std::ops::Range;
 
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
 use crate::SourceOptions;
 use crate::format::{FileFormat, Markup, TextOf};
 use crate::html::Html;
+use crate::note_mark::{RaisedText, are_verses};
 
 /// Markdown: CommonMark with tables and footnotes.
 pub static FORMAT: FileFormat = FileFormat {
@@ -42,7 +46,7 @@ fn text_of(markdown: &str) -> String {
         | Options::ENABLE_FOOTNOTES
         | Options::ENABLE_STRIKETHROUGH
         | Options::ENABLE_TASKLISTS;
-    let mut out = MarkdownText { source: markdown, at: 0, text: String::new() };
+    let mut out = MarkdownText { source: markdown, ..MarkdownText::default() };
     // Collected over events, because a tag may span lines, which arrive one by one.
     let mut html: Option<String> = None;
     for (event, range) in Parser::new_ext(markdown, options).into_offset_iter() {
@@ -53,22 +57,46 @@ fn text_of(markdown: &str) -> String {
                 html = None;
             }
             (Event::Html(words) | Event::Text(words), Some(all)) => all.push_str(&words),
-            (Event::Text(words) | Event::Code(words), None) => {
-                out.push(&words, range.start, range.end);
+            (Event::Text(words), None) => out.push_words(&words, range),
+            (Event::Code(words), None) => out.push(&words, range.start, range.end),
+            (Event::InlineHtml(tag), None) => {
+                out.push("", range.start, range.end);
+                match &*tag.to_ascii_lowercase() {
+                    "<sup>" => out.raised = Some((out.text.len(), range.end)),
+                    "</sup>" => out.end_raised(range),
+                    _ => {}
+                }
             }
-            (Event::InlineHtml(_), None) => out.push("", range.start, range.end),
+            (Event::SoftBreak | Event::HardBreak, None) if out.note.is_some() => {
+                out.notes.push(' ');
+            }
+            (Event::Start(Tag::CodeBlock(_)), None) => out.is_code = true,
+            (Event::End(end), None) => {
+                out.is_code &= end != TagEnd::CodeBlock;
+                out.end(end);
+            }
             _ => {}
         }
     }
     out.go_to(markdown.len());
-    out.text
+    out.finish()
 }
 
+#[derive(Default)]
 struct MarkdownText<'a> {
     source: &'a str,
     /// The position in the source.
     at: usize,
     text: String,
+    is_code: bool,
+    /// The place of the open note in the source, with its bracket.
+    note: Option<Range<usize>>,
+    /// The notes of the paragraph so far.
+    notes: String,
+    /// Where a raised text begins, in the text and in the source.
+    raised: Option<(usize, usize)>,
+    /// The raised numbers before words, with their places in the text.
+    verses: Vec<(u32, Range<usize>)>,
 }
 
 impl MarkdownText<'_> {
@@ -86,6 +114,10 @@ impl MarkdownText<'_> {
 
     /// Adds the text of the source between two places.
     fn push(&mut self, words: &str, start: usize, end: usize) {
+        if self.note.as_ref().is_some_and(|note| note.contains(&start)) {
+            self.notes.push_str(words);
+            return self.pass(end);
+        }
         self.go_to(start);
         self.text.push_str(words);
         let passed = self.source.get(self.at..end).unwrap_or_default();
@@ -95,6 +127,110 @@ impl MarkdownText<'_> {
         self.text.extend(std::iter::repeat_n('\n', lost));
         self.at = self.at.max(end);
     }
+
+    /// Goes to a place, and keeps line breaks only.
+    fn pass(&mut self, to: usize) {
+        let passed = self.source.get(self.at..to).unwrap_or_default();
+        let lines = memchr::memchr_iter(b'\n', passed.as_bytes()).count();
+        self.text.extend(std::iter::repeat_n('\n', lines));
+        self.at = self.at.max(to);
+    }
+
+    /// Adds words in which notes may begin and end. The parser divides a text at each bracket.
+    fn push_words(&mut self, words: &str, range: Range<usize>) {
+        let source = self.source;
+        if self.is_code || source.get(range.clone()) != Some(words) {
+            return self.push(words, range.start, range.end);
+        }
+        let mut at = range.start;
+        while at < range.end {
+            if let Some(note) = self.note.clone() {
+                let (start, end) = (at.max(note.start), range.end.min(note.end));
+                self.notes.push_str(source.get(start..end).unwrap_or_default());
+                self.pass(range.end.min(note.end + 1));
+                if range.end <= note.end {
+                    return;
+                }
+                (self.note, at) = (None, note.end + 1);
+                continue;
+            }
+            let next = source[at..].find("^[").map(|found| at + found);
+            let next = next.filter(|next| *next < range.end);
+            let note = next.and_then(|next| Some(next + 2..end_of_note(source, next + 2)?));
+            let end = note.as_ref().map_or(range.end, |note| note.start - 2);
+            if end > at {
+                self.push(&source[at..end], at, end);
+            }
+            if note.is_some() {
+                self.notes.push(' ');
+                self.pass(range.end.min(end + 2));
+            }
+            (self.note, at) = (note, (end + 2).min(range.end).max(end));
+            if self.note.is_none() {
+                return;
+            }
+        }
+    }
+
+    /// Ends a raised text. Marks of notes are no text.
+    fn end_raised(&mut self, tag: Range<usize>) {
+        let Some((start, from)) = self.raised.take() else { return };
+        let is_link = self.source.get(from..tag.start).is_some_and(|all| all.contains("]("));
+        let (before, text) = self.text.split_at(start.min(self.text.len()));
+        let before = before.rsplit(char::is_whitespace).next().unwrap_or_default();
+        let after = self.source[tag.end..].chars().next().filter(|c| !c.is_whitespace());
+        let raised = RaisedText { text: text.trim(), is_link, before, after };
+        if let Some(number) = raised.verse() {
+            self.verses.push((number, start..self.text.len()));
+        } else if raised.is_of_note() && !text.contains('\n') {
+            self.text.truncate(start);
+        }
+    }
+
+    /// Ends a block. The notes of a paragraph follow it.
+    fn end(&mut self, end: TagEnd) {
+        let is_block = matches!(
+            end,
+            TagEnd::Paragraph | TagEnd::Heading(_) | TagEnd::Item | TagEnd::TableCell
+        );
+        if is_block {
+            self.note = None;
+            self.text.push_str(&std::mem::take(&mut self.notes).replace('\n', " "));
+        }
+    }
+
+    /// Returns the text without the numbers of verses.
+    fn finish(mut self) -> String {
+        self.text.push_str(&std::mem::take(&mut self.notes).replace('\n', " "));
+        let numbers: Vec<u32> = self.verses.iter().map(|(number, _)| *number).collect();
+        if are_verses(&numbers) {
+            for (_, at) in self.verses.into_iter().rev() {
+                self.text.replace_range(at, "");
+            }
+        }
+        self.text
+    }
+}
+
+/// Returns the place of the bracket that ends a note, which has no empty line.
+fn end_of_note(source: &str, start: usize) -> Option<usize> {
+    let (mut open, mut last) = (1_usize, b' ');
+    for (at, &byte) in source.as_bytes().iter().enumerate().skip(start) {
+        match byte {
+            b'[' if last != b'\\' => open += 1,
+            b']' if last != b'\\' => open -= 1,
+            b'\n' if last == b'\n' => return None,
+            _ => {}
+        }
+        if open == 0 {
+            return Some(at);
+        }
+        // A line of spaces is empty.
+        if !(last == b'\n' && matches!(byte, b' ' | b'\t' | b'\r')) {
+            last = byte;
+        }
+    }
+    None
 }
 
 /// Removes tags and comments from HTML, and keeps line breaks.
@@ -140,14 +276,30 @@ mod tests {
             "<p\nalign=x>words <b>he</b>re</p>\n\nand <i>in</i>side\n",
             "\nwords here\n\nand inside\n",
         );
+        check("wall<sup>1</sup> of 10<sup>3</sup> m<sup>[2]</sup>.\n", "wall of 103 m[2].\n");
+        check(
+            "<sup>1</sup>In <sup>2</sup>the <sup>3</sup> end <sup>4</sup>of\n",
+            "In the  end of\n",
+        );
         check("![alt](pic.png) end", "alt end");
         check("line\\\nbreak  \nhere", "line\nbreak\nhere");
         check("`a\nb` c", "a b\n c");
     }
 
+    #[test]
+    fn notes_in_a_sentence_follow_their_paragraph() {
+        check(
+            "one^[A *note* [of](x) it.] two^[B].\n\nthree\n",
+            "one two. A note of it. B\n\nthree\n",
+        );
+        check("one^[A\nnote.] two\nthree\n\nfour", "one\n two\nthree A note.\n\nfour");
+        check("`a^[b]` and\n\n    c^[d]\n", "a^[b] and\n\nc^[d]\n");
+        check("one^[two\n\nthree] x^2 [a] ^ [b]\n", "one^[two\n\nthree] x^2 [a] ^ [b]\n");
+    }
+
     proptest! {
         #[test]
-        fn every_line_stays_a_line(markdown in "[a-z*_`#>|<\\[\\]()\\\\&; \n-]{0,80}") {
+        fn every_line_stays_a_line(markdown in "[a-z*_`#>|<\\[\\]()^\\\\&; \n-]{0,80}") {
             let lines = |text: &str| text.matches('\n').count();
             prop_assert_eq!(lines(&text_of(&markdown)), lines(&markdown), "{:?}", markdown);
         }

@@ -15,7 +15,15 @@ const LINK_CHARS_MAX: usize = 6;
 const LIST_BYTES_MAX: usize = 12;
 
 /// The minimum number of raised numbers that are taken for verse numbers.
-pub const VERSES_MIN: usize = 3;
+const VERSES_MIN: usize = 3;
+
+/// Returns whether raised numbers before words are the numbers of verses, which count up. Others
+/// are the numbers of isotopes.
+pub fn are_verses(numbers: &[u32]) -> bool {
+    let counts_up = |pair: &&[u32]| pair[0].checked_add(1) == Some(pair[1]);
+    let counting = numbers.windows(2).filter(counts_up).count();
+    numbers.len() >= VERSES_MIN && counting * 2 >= numbers.len()
+}
 
 /// A raised text with its surroundings.
 pub struct RaisedText<'a> {

@@ -296,7 +296,8 @@ mod tests {
     #[test]
     fn captions_of_youtube_have_times_in_one_line() {
         check(
-            "0:00:01.000,0:00:03.500\nTwice a day[br]the sea\n\n1:00:03.500,1:00:06.000\n1,2 rises.\n",
+            "0:00:01.000,0:00:03.500\nTwice a day[br]the sea\n\n\
+             1:00:03.500,1:00:06.000\n1,2 rises.\n",
             "\nTwice a day the sea\n\n\n1,2 rises.\n",
         );
     }

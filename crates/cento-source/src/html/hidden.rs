@@ -2,11 +2,13 @@
 //!
 //! Some elements hold no text of the page, such as scripts. Others declare themselves not
 //! displayed, outside of the page, in a box without size, or in letters without size or opacity or
-//! in the color of the background. The effects of style sheets and scripts are unknown. In a
-//! drawing (SVG), only `text` elements are text.
+//! in the color of the background. Style sheets within the page may hide elements, too (`style`).
+//! The effects of other sheets and of scripts are unknown. In a drawing (SVG), only `text` elements
+//! are text.
 
 use html5gum::StartTag;
 
+use super::style::PageStyle;
 use super::{HIDDEN, PagePiece, is_within_line};
 
 /// Elements without an end tag.
@@ -47,6 +49,7 @@ pub struct Sight {
     /// The number of open drawings, and of open text elements in drawings.
     drawings: usize,
     drawn_texts: usize,
+    style: PageStyle,
 }
 
 /// An open element that is invisible, or within an invisible element.
@@ -63,6 +66,8 @@ struct OpenElement {
 struct HiddenBy {
     size: bool,
     visibility: bool,
+    /// By a rule of a style sheet.
+    rule: bool,
     other: bool,
 }
 
@@ -81,6 +86,10 @@ pub enum Visibility {
 }
 
 impl Sight {
+    pub fn with_style(style: PageStyle) -> Sight {
+        Sight { style, ..Sight::default() }
+    }
+
     /// Returns the visibility of a text at this place.
     pub fn seen(&self) -> Visibility {
         match self.open.last() {
@@ -89,6 +98,12 @@ impl Sight {
             _ if self.drawings > 0 && self.drawn_texts == 0 => Visibility::NoText,
             _ => Visibility::Yes,
         }
+    }
+
+    /// Returns whether nothing but a style sheet hides the place.
+    pub fn is_hidden_by_rule(&self) -> bool {
+        let by_rule = HiddenBy { rule: true, ..HiddenBy::default() };
+        self.open.last().is_some_and(|open| open.hidden == by_rule)
     }
 
     /// Takes a start tag.
@@ -101,20 +116,19 @@ impl Sight {
         if self.is_reading() && AFTER_READINGS.contains(&name) {
             self.open.pop();
         }
-        if has_end && self.open.is_empty() {
-            self.drawings += usize::from(name == b"svg");
-            let is_text = self.drawings > 0 && DRAWN_TEXTS.contains(&name);
-            self.drawn_texts += usize::from(is_text);
-        }
         let (hidden, is_text) = match self.open.last() {
             // In an element without text, only the end tag of the same element counts.
             Some(open) if !open.is_text => (open.hidden, open.name != name),
-            Some(open) => (open.hidden.within(tag), !HIDDEN.contains(&name)),
-            None => (HiddenBy::default().within(tag), !HIDDEN.contains(&name)),
+            Some(open) => (open.hidden.within(tag, &self.style), !HIDDEN.contains(&name)),
+            None => (HiddenBy::default().within(tag, &self.style), !HIDDEN.contains(&name)),
         };
         let is_within_text = self.open.last().is_some_and(|open| open.is_text);
         if has_end && (is_within_text || !is_text || self.open.is_empty() && hidden.is_hidden()) {
             self.open.push(OpenElement { name: name.to_vec(), hidden, is_text });
+        } else if has_end && self.open.is_empty() {
+            self.drawings += usize::from(name == b"svg");
+            let is_drawn = self.drawings > 0 && DRAWN_TEXTS.contains(&name);
+            self.drawn_texts += usize::from(is_drawn);
         }
     }
 
@@ -173,7 +187,7 @@ impl HiddenBy {
 
     /// Returns how an element within one that is hidden in this way is hidden. Declarations of a
     /// whole page do not count, because a script usually reveals the page.
-    fn within<S: html5gum::SpanBound>(self, tag: &StartTag<S>) -> HiddenBy {
+    fn within<S: html5gum::SpanBound>(self, tag: &StartTag<S>, style: &PageStyle) -> HiddenBy {
         let has = |name: &[u8]| tag.attributes.contains_key(name);
         let of = |name: &[u8]| {
             let value = tag.attributes.get(name).map(|value| value.to_vec());
@@ -186,6 +200,9 @@ impl HiddenBy {
         let is_closed = tag.name.as_slice() == b"dialog" && !has(b"open");
         let is_formula = |class: String| class.split_whitespace().any(|it| FORMULAS.contains(&it));
         hidden.other |= has(b"hidden") || is_closed || of(b"class").is_some_and(is_formula);
+        // The style of the element takes precedence.
+        let is_displayed = of(b"style").is_some_and(|style| style.contains("display"));
+        hidden.rule |= !is_displayed && style.hides(tag);
         if let Some(style) = of(b"style") {
             hidden.take(&style.split_whitespace().collect::<String>());
         }

@@ -12,7 +12,7 @@ use html5gum::{SpanBound, StartTag};
 
 use super::outermost::Outermost;
 use super::{PagePiece, TagPlace, is_within_line};
-use crate::note_mark::{RaisedText, VERSES_MIN};
+use crate::note_mark::{RaisedText, are_verses};
 
 /// Follows the tags of a page.
 #[derive(Default)]
@@ -174,8 +174,8 @@ pub fn drop_marks(pieces: &mut [PagePiece]) {
             remove(pieces, raised, if is_glued { TagPlace::WordEnd } else { TagPlace::Line });
         }
     }
-    let counts_up = verses.windows(2).filter(|pair| pair[0].0 + 1 == pair[1].0).count();
-    if verses.len() >= VERSES_MIN && counts_up * 2 >= verses.len() {
+    let numbers: Vec<u32> = verses.iter().map(|(number, _)| *number).collect();
+    if are_verses(&numbers) {
         verses.into_iter().for_each(|(_, raised)| remove(pieces, raised, TagPlace::Line));
     }
 }

@@ -396,6 +396,13 @@ fn blocks_that_are_hidden_are_counted_wherever_they_are() {
 }
 
 #[test]
+fn text_after_a_hidden_drawing_is_read() {
+    // The drawing never ended, so the rest of the page had no text.
+    let page = "<svg style='display:none'><symbol><path d='M0'/></symbol></svg><p>some words</p>";
+    assert_eq!(shown(page.as_bytes(), None, Html::All), "some words");
+}
+
+#[test]
 fn text_that_says_it_is_not_displayed_is_counted_and_left_out() {
     let check = |page: &str, expected: &str, hidden: usize| {
         let (text, _, found) = text_of(page.as_bytes(), EncodingLabel::Missing, Html::All).unwrap();

@@ -112,7 +112,8 @@ mod tests {
     fn styles_speakers_and_drawings_are_no_words() {
         check(
             &[
-                "0,0:00:01.00,0:00:03.50,A,Anna,0,0,0,,{\\an8\\pos(1,2)}Twice, a day\\Nthe {\\i1}sea",
+                "0,0:00:01.00,0:00:03.50,A,Anna,0,0,0,,{\\an8\\pos(1,2)}Twice, a day\\N\
+                 the {\\i1}sea",
                 "0,0:00:03.50,0:00:06.00,A,,0,0,0,,rises\\hhigh {\\p1}m 0 0 l 1 1{\\p0}{sic} {",
             ],
             &["Twice, a day the sea", "rises high  {"],

@@ -39,7 +39,7 @@ use root::{Kind, kind, reader, split};
 /// XML with a text: an edition, OCR output, an office document, or any other XML.
 pub static FORMAT: FileFormat = FileFormat {
     name: "xml",
-    endings: &[".xml", ".fodt"],
+    endings: &[".xml", ".fodt", ".ttml", ".dfxp"],
     documents: "the text of an edition (TEI), an OCR page (ALTO, PAGE), a document of Word \
          or OpenDocument, or any other XML",
     feature: None,

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::Rule;
 use crate::broken_word;
 use crate::extracted::ExtractedText;
-use crate::note_mark::{RaisedText, VERSES_MIN, is_citation, is_close, is_signs};
+use crate::note_mark::{RaisedText, are_verses, is_citation, is_close, is_signs};
 
 /// The separator before the next character.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
@@ -156,8 +156,8 @@ impl Buffer {
     /// numbers of isotopes.
     fn drop_verses(&mut self) {
         let verses = std::mem::take(&mut self.verses);
-        let counts_up = verses.windows(2).filter(|pair| pair[0].0 + 1 == pair[1].0).count();
-        if verses.len() < VERSES_MIN || counts_up * 2 < verses.len() {
+        let numbers: Vec<u32> = verses.iter().map(|(number, _)| *number).collect();
+        if !are_verses(&numbers) {
             return;
         }
         let (mut text, mut at) = (String::with_capacity(self.text.len()), 0);

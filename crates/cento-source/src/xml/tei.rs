@@ -104,11 +104,17 @@ struct Tei {
     after_word: bool,
     /// The open elements that are raised or refer to a note, with their depths.
     marks: Vec<(usize, MarkForm)>,
+    /// The ids of the renditions that the header declares as not displayed.
+    hiding: Vec<String>,
+    /// The depth of the open element that is not displayed.
+    hidden: Option<usize>,
 }
 
 pub fn text_of(xml: &str) -> ExtractedText {
     let read = |reads_source| {
-        let (mut tei, mut out) = (Tei { reads_source, ..Tei::default() }, Out::default());
+        let hiding = hiding_renditions(xml);
+        let mut tei = Tei { reads_source, hiding, ..Tei::default() };
+        let mut out = Out::default();
         let missing = walk(xml, &mut tei, &mut out);
         out.finish(missing)
     };
@@ -149,6 +155,9 @@ impl Format for Tei {
             out.begin();
         }
         self.marks.extend(mark_form(element).map(|form| (depth, form)));
+        if self.hidden.is_none() && self.is_hidden(element) {
+            self.hidden = Some(depth);
+        }
         match element.name {
             "choice" | "app" if self.readings.len() < READINGS_DEPTH_MAX => {
                 self.readings.push(Readings { depth, best: None });
@@ -204,10 +213,17 @@ impl Format for Tei {
         if self.marks.last().is_some_and(|(open, _)| *open == depth) {
             self.marks.pop();
         }
+        if self.hidden == Some(depth) {
+            self.hidden = None;
+        }
         self.after_word = name == "w";
     }
 
     fn text(&mut self, text: &str, out: &mut Out) {
+        if self.hidden.is_some() {
+            out.hide(text);
+            return;
+        }
         self.after_word = false;
         // White space between readings is not part of the text.
         let has = |form| self.marks.iter().any(|(_, open)| *open == form);
@@ -217,6 +233,41 @@ impl Format for Tei {
             _ => out.push(text),
         }
     }
+}
+
+impl Tei {
+    /// Returns whether an element says that it is not displayed, itself or by a rendition.
+    fn is_hidden(&self, element: &Element<'_>) -> bool {
+        let style = element.attribute("style");
+        let rendition = element.attribute("rendition").filter(|_| !self.hiding.is_empty());
+        let ids = rendition.iter().flat_map(|all| all.split_whitespace());
+        style.is_some_and(|style| is_not_displayed(&style))
+            || ids
+                .filter_map(|id| id.strip_prefix('#'))
+                .any(|id| self.hiding.iter().any(|it| it == id))
+    }
+}
+
+/// Returns the ids of the renditions that a header declares as not displayed.
+fn hiding_renditions(xml: &str) -> Vec<String> {
+    const RENDITION: &str = "<rendition ";
+    let mut found = Vec::new();
+    for (at, _) in xml.match_indices(RENDITION) {
+        let Some((tag, after)) = xml[at + RENDITION.len()..].split_once('>') else { break };
+        let style = after.split('<').next().unwrap_or_default();
+        let id = tag.split_once("xml:id=").map(|(_, id)| id);
+        let id = id.and_then(|id| id.get(1..)?.split(['"', '\'']).next());
+        found.extend(id.filter(|_| is_not_displayed(style)).map(str::to_owned));
+    }
+    found
+}
+
+/// Returns whether a style (CSS) displays nothing.
+fn is_not_displayed(style: &str) -> bool {
+    style.rsplit(';').filter_map(|declaration| declaration.split_once(':')).any(|(name, value)| {
+        let value = value.split('!').next().unwrap_or_default().trim();
+        name.trim().eq_ignore_ascii_case("display") && value.eq_ignore_ascii_case("none")
+    })
 }
 
 /// Returns how an element marks notes: raised text, or a reference.
@@ -242,6 +293,16 @@ mod tests {
         let xml = format!("<TEI>{header}<text><body>{body}</body></text></TEI>");
         let found = text_of(&xml);
         assert_eq!((&*found.text, found.missing), (expected, None), "{body}");
+    }
+
+    #[test]
+    fn text_that_a_rendition_hides_is_counted_and_left_out() {
+        let header = "<teiHeader><tagsDecl><rendition xml:id='h' scheme='css'>display: none;\
+            </rendition><rendition xml:id=\"b\">display: block</rendition></tagsDecl></teiHeader>";
+        let body = "<p>one <hi rendition='#b #h'>not <hi>this</hi></hi> two \
+            <seg style='DISPLAY:none'>nor</seg> <hi rendition='#b'>three</hi></p>";
+        let found = text_of(&format!("<TEI>{header}<text><body>{body}</body></text></TEI>"));
+        assert_eq!((&*found.text, found.hidden), ("one two three", 10));
     }
 
     #[test]

@@ -2,8 +2,9 @@
 //!
 //! Depositions, editions of poems and Bibles number their lines or verses, and other copies of the
 //! same text do not. The fold `numbers` removes numbers that count up, in steps of one or of a few:
-//! at the beginnings of lines, at line ends after a gap, or at the beginnings of sentences, where a
-//! number may touch the next word. Years, amounts and most other numbers do not count up.
+//! at the beginnings of lines, at line ends after a gap, at the beginnings of sentences, where a
+//! number may touch the next word, or anywhere in brackets of one kind. Years, amounts and most
+//! other numbers do not count up.
 
 use super::unicode::is_letter;
 use std::ops::Range;
@@ -31,7 +32,12 @@ struct NumberPlaces {
     line_starts: Vec<PlacedNumber>,
     line_ends: Vec<PlacedNumber>,
     sentences: Vec<PlacedNumber>,
+    /// Numbers in brackets, by the kind of bracket.
+    bracketed: [Vec<PlacedNumber>; BRACKETS.len()],
 }
+
+/// The brackets around the numbers of verses.
+const BRACKETS: [(char, char); 3] = [('[', ']'), ('(', ')'), ('{', '}')];
 
 /// Returns the ranges of the numbers of lines and verses in a text, in order.
 pub(super) fn ranges(text: &str) -> Vec<Range<usize>> {
@@ -47,9 +53,9 @@ pub(super) fn ranges(text: &str) -> Vec<Range<usize>> {
             places.add(text, PlacedNumber { value, at: start..at });
         }
     }
-    let NumberPlaces { line_starts, line_ends, sentences } = places;
+    let NumberPlaces { line_starts, line_ends, sentences, bracketed } = places;
     let mut ranges: Vec<Range<usize>> = Vec::new();
-    for numbers in [line_starts, line_ends, sentences] {
+    for numbers in [line_starts, line_ends, sentences].into_iter().chain(bracketed) {
         ranges.extend(counting(&numbers).map(|number| number.at.clone()));
     }
     ranges.sort_by_key(|range| range.start);
@@ -60,6 +66,14 @@ pub(super) fn ranges(text: &str) -> Vec<Range<usize>> {
 impl NumberPlaces {
     fn add(&mut self, text: &str, number: PlacedNumber) {
         let (before, after) = (&text[..number.at.start], &text[number.at.end..]);
+        let of =
+            |(open, close): &(char, char)| before.ends_with(*open) && after.starts_with(*close);
+        if let Some(kind) = BRACKETS.iter().position(of) {
+            // Each bracket is a single byte.
+            let at = number.at.start - 1..number.at.end + 1;
+            self.bracketed[kind].push(PlacedNumber { at, ..number });
+            return;
+        }
         let is_blank = |c: &char| matches!(c, ' ' | '\t' | '\u{a0}');
         let is_end = |c: char| matches!(c, '\n' | '\r' | '\u{c}');
         let next = after.chars().next();
@@ -146,6 +160,9 @@ mod tests {
             "One. Two, \u{201c}x.\u{201d} Three; four. Five",
         );
         check("1One. 2Two. 3Three. 4Four. 5Five.", "One. Two. Three. Four. Five.");
+        check("[12] One [13] two,\n[14]three [15] four (2) x.", "One two,\nthree four (2) x.");
+        check("{1} One {2} two {3} three {4} four", "One two three four");
+        check("(1) One; (2) two; (3) three; (4) four", "One; two; three; four");
         // The next page begins a new count.
         check("1 a\n2 b\n3 c\n1 d\n2 e", "a b c d e");
     }
@@ -156,6 +173,7 @@ mod tests {
             "1 one\n2 two\n3 three",
             "1914 began.\n1918 ended.\n2001 a film.\n12 monkeys.\n7 more.",
             "In 1, 2 and 3 of 4 cases 5 were 6.",
+            "As in [7], [3], [12] and [4], or f(1) and f(2) and f(3).",
             "Sold 3.\nSold 5.\nSold 4.\nSold 9.\n",
             "",
         ] {

@@ -10,7 +10,7 @@ use super::compound::Compounds;
 use super::page::median;
 use super::row::{PageRow, bare_mark};
 use super::running;
-use crate::note_mark::VERSES_MIN;
+use crate::note_mark::are_verses;
 
 /// The maximum height of small letters, in heights of the letters of the text.
 const SMALL: f64 = 0.93;
@@ -159,9 +159,7 @@ fn drop_verses(pages: &mut [Vec<PageRow>]) {
     let rows = || pages.iter().flatten();
     let numbers: Vec<u32> =
         rows().flat_map(|row| &row.numbers).map(|(_, number)| *number).collect();
-    let counts_up =
-        numbers.windows(2).filter(|pair| pair[0].checked_add(1) == Some(pair[1])).count();
-    if numbers.len() < VERSES_MIN || counts_up * 2 < numbers.len() {
+    if !are_verses(&numbers) {
         return;
     }
     for row in pages.iter_mut().flatten() {
