@@ -11,7 +11,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit, oneshot};
 use super::Settings;
 use super::body::{self, Body, Gate, declared_length};
 use super::command::{ArrivedDocuments, Command, QueueReservation, Reply};
-use super::encoding::DECODER_BYTES_MAX;
+use super::encoding::DECODER_BYTES;
 use super::failure::Failure;
 use super::follow::Following;
 use super::matching::Matching;
@@ -122,11 +122,11 @@ impl App {
         memory: Arc<ByteBudget>,
     ) -> App {
         let ServedIndex { published, source, shards } = served;
-        // Every body that is allowed has room when no other request does: with its decoder, and
-        // beside a copy of its parts.
-        let body_bytes = settings.body_bytes_max;
-        let body_bytes = body_bytes.saturating_add(body_bytes.max(DECODER_BYTES_MAX));
+        // Every body that is allowed has room when no other is there: with its decoder, whose
+        // window is at most as large as the body, and beside a copy of its parts.
+        let body_bytes = settings.body_bytes_max.saturating_mul(2).saturating_add(DECODER_BYTES);
         let gate_bytes = (settings.memory_bytes / 8).max(body_bytes);
+        let answer_bytes = (settings.memory_bytes / 8).max(settings.body_bytes_max);
         App {
             places: Semaphore::new(settings.requests_max),
             write_places: Semaphore::new((settings.requests_max / WRITE_SHARE).max(1)),
@@ -136,7 +136,7 @@ impl App {
             collections: Turns::new(COLLECTIONS, 1),
             reads: Gate::new(gate_bytes),
             writes: Gate::new(gate_bytes),
-            answers: Gate::new(gate_bytes.max(ANSWER_BYTES_MAX)),
+            answers: Gate::new(answer_bytes.max(ANSWER_BYTES_MAX)),
             memory,
             event_reading: Turns::new(event_reading(settings.requests_max), 1),
             running: Arc::new(Semaphore::new(settings.threads.max(1))),

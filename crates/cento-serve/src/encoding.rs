@@ -28,8 +28,8 @@ const GZIP_BYTES: usize = 320 << 10;
 /// The memory of a Zstandard decoder without its window: tables and two blocks.
 const ZSTD_BYTES: usize = 512 << 10;
 
-/// The maximum memory of a decoder.
-pub const DECODER_BYTES_MAX: usize = ZSTD_BYTES + (1 << WINDOW_LOG_MAX);
+/// The maximum memory of a decoder without its window.
+pub const DECODER_BYTES: usize = ZSTD_BYTES;
 
 /// How a body is encoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
