@@ -251,8 +251,8 @@ impl PagePiece {
     }
 }
 
-/// Returns the pieces of a page. If a reader would see no text at all, hidden text is included. If a
-/// style sheet hides most words, a script displays them, and the sheet is ignored.
+/// Returns the pieces of a page. If a reader would see no text at all, hidden text is included. If
+/// a style sheet hides most words, a script displays them, and the sheet is ignored.
 fn pieces(page: &str) -> Vec<PagePiece> {
     let (mut pieces, mut words) = pieces_seen(page, PageStyle::of(page), false);
     if words.hidden_by_rule > words.seen {

@@ -25,6 +25,25 @@ pub fn are_verses(numbers: &[u32]) -> bool {
     numbers.len() >= VERSES_MIN && counting * 2 >= numbers.len()
 }
 
+/// Returns the places of the numbers that are marks of notes because they continue the count of the
+/// marks around them. A number that is no mark by itself, such as that of "a^7", is `false`.
+pub fn counted_marks(numbers: &[(u32, bool)]) -> Vec<usize> {
+    let is_mark = |at: Option<usize>, number: Option<u32>| {
+        at.and_then(|at| numbers.get(at)).is_some_and(|&(of, is)| is && Some(of) == number)
+    };
+    let fits = |at: usize| {
+        let number = numbers[at].0;
+        let before = |by: u32| is_mark(at.checked_sub(by as usize), number.checked_sub(by));
+        let after = |by: u32| is_mark(Some(at + by as usize), number.checked_add(by));
+        match (at == 0, at + 1 == numbers.len()) {
+            (true, _) => after(1) && after(2),
+            (_, true) => before(1) && before(2),
+            _ => before(1) && after(1),
+        }
+    };
+    (0..numbers.len()).filter(|&at| !numbers[at].1 && fits(at)).collect()
+}
+
 /// A raised text with its surroundings.
 pub struct RaisedText<'a> {
     /// The text without white space around it.
@@ -59,6 +78,14 @@ impl RaisedText<'_> {
         let is_power = self.text.starts_with(['\u{2013}', '-']);
         let is_mark = is_signs(self.text) || (numbers && self.text.len() <= LIST_BYTES_MAX);
         self.is_after_word() && !is_power && is_mark
+    }
+
+    /// Returns the number at the end of a short word, which may be a unit with its power.
+    pub fn uncertain(&self) -> Option<u32> {
+        let is_end = self.after.is_none_or(|after| !after.is_alphanumeric());
+        let is_number = self.text.bytes().all(|byte| byte.is_ascii_digit());
+        let is_glued = self.before.ends_with(char::is_alphabetic);
+        self.text.parse().ok().filter(|_| is_number && is_glued && is_end)
     }
 
     /// Returns whether the text is at the end of a word or of a sentence.
@@ -101,6 +128,25 @@ pub fn is_signs(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_number_between_marks_continues_their_count() {
+        let numbers = |all: &[i64]| -> Vec<(u32, bool)> {
+            all.iter().map(|number| (number.unsigned_abs() as u32, *number > 0)).collect()
+        };
+        // Numbers that are no marks by themselves are negative.
+        for (all, expected) in [
+            (&[1, -2, 3][..], &[1][..]),
+            (&[-1, 2, 3], &[0]),
+            (&[1, 2, -3], &[2]),
+            (&[1, -2], &[]),
+            (&[1, -2, -3, 2, 3], &[]),
+            (&[1, 2, -2, 3], &[]),
+            (&[-2, -2], &[]),
+        ] {
+            assert_eq!(counted_marks(&numbers(all)), expected, "{all:?}");
+        }
+    }
 
     #[test]
     fn a_raised_number_after_a_word_marks_a_note_and_powers_are_text() {

@@ -12,7 +12,7 @@ use html5gum::{SpanBound, StartTag};
 
 use super::outermost::Outermost;
 use super::{PagePiece, TagPlace, is_within_line};
-use crate::note_mark::{RaisedText, are_verses};
+use crate::note_mark::{RaisedText, are_verses, counted_marks};
 
 /// Follows the tags of a page.
 #[derive(Default)]
@@ -161,7 +161,7 @@ pub fn drop_marks(pieces: &mut [PagePiece]) {
     if !pieces.iter().any(is_raised) {
         return;
     }
-    let mut verses = Vec::new();
+    let (mut verses, mut counted) = (Vec::new(), Vec::new());
     let mut at = 0;
     while let Some(start) = pieces[at..].iter().position(is_raised).map(|found| at + found) {
         let raised = raised_from(pieces, start);
@@ -170,9 +170,17 @@ pub fn drop_marks(pieces: &mut [PagePiece]) {
         if let Some(number) = mark.verse() {
             verses.push((number, raised));
         } else if mark.is_of_note() {
+            let number = mark.text.trim_matches(['[', ']', '(', ')']).parse();
+            counted.extend(number.ok().map(|number| ((number, true), raised.clone())));
             let is_glued = mark.after().is_some_and(char::is_alphanumeric);
             remove(pieces, raised, if is_glued { TagPlace::WordEnd } else { TagPlace::Line });
+        } else if let Some(number) = mark.raised().uncertain().filter(|_| mark.is_raised) {
+            counted.push(((number, false), raised));
         }
+    }
+    let numbers: Vec<(u32, bool)> = counted.iter().map(|(number, _)| *number).collect();
+    for at in counted_marks(&numbers) {
+        remove(pieces, counted[at].1.clone(), TagPlace::Line);
     }
     let numbers: Vec<u32> = verses.iter().map(|(number, _)| *number).collect();
     if are_verses(&numbers) {

@@ -280,8 +280,8 @@ mod tests {
     #[track_caller]
     fn check(sheet: &str, body: &str) {
         let page = format!(
-            "<html><head>{sheet}</head><body><p>shown as the text of a page with some words</p>{body}\
-             </body></html>"
+            "<html><head>{sheet}</head><body><p>shown as the text of a page with some words</p>\
+             {body}</body></html>"
         );
         let (text, _, hidden) = text_of_page(&page, Html::All);
         assert!(!text.contains("hidden"), "{text}");

@@ -396,6 +396,12 @@ fn blocks_that_are_hidden_are_counted_wherever_they_are() {
 }
 
 #[test]
+fn a_mark_after_a_short_word_continues_the_count() {
+    let page = "<p>the wall<sup>1</sup> by a<sup>2</sup> house<sup>3</sup> of 5 m<sup>2</sup>";
+    assert_eq!(shown(page.as_bytes(), None, Html::All), "the wall by a house of 5 m2");
+}
+
+#[test]
 fn text_after_a_hidden_drawing_is_read() {
     // The drawing never ended, so the rest of the page had no text.
     let page = "<svg style='display:none'><symbol><path d='M0'/></symbol></svg><p>some words</p>";

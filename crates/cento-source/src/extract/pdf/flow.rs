@@ -10,7 +10,7 @@ use super::compound::Compounds;
 use super::page::median;
 use super::row::{PageRow, bare_mark};
 use super::running;
-use crate::note_mark::are_verses;
+use crate::note_mark::{are_verses, counted_marks};
 
 /// The maximum height of small letters, in heights of the letters of the text.
 const SMALL: f64 = 0.93;
@@ -25,6 +25,7 @@ const NOTES_APART: f64 = 1.15;
 pub fn text_of(mut pages: Vec<Vec<PageRow>>) -> String {
     let size = size_of_text(&pages);
     let heads = running::take(&mut pages, size);
+    drop_counted_marks(&mut pages);
     drop_verses(&mut pages);
     let compounds = Compounds::of(|| pages.iter().flatten().map(|row| &*row.text));
     let columns: Vec<PageColumn<'_>> =
@@ -152,6 +153,26 @@ fn size_of_text(pages: &[Vec<PageRow>]) -> f64 {
         *counts.entry((row.size * 2.0).round() as i64).or_default() += row.text.len();
     }
     counts.into_iter().max_by_key(|(_, count)| *count).map_or(0.0, |(size, _)| size as f64 / 2.0)
+}
+
+/// Removes the marks of notes after short words, which continue the count of the other marks.
+fn drop_counted_marks(pages: &mut [Vec<PageRow>]) {
+    let all = || pages.iter().flatten().flat_map(|row| &row.counted);
+    let numbers: Vec<(u32, bool)> = all().map(|(number, at)| (*number, at.is_none())).collect();
+    let marks: HashSet<usize> = counted_marks(&numbers).into_iter().collect();
+    let mut number = numbers.len();
+    for row in pages.iter_mut().flatten().rev() {
+        for (_, at) in row.counted.drain(..).rev() {
+            number -= 1;
+            if let Some(at) = at.filter(|_| marks.contains(&number)) {
+                let len = at.len();
+                row.text.replace_range(at.clone(), "");
+                for (other, _) in row.numbers.iter_mut().filter(|(it, _)| it.start > at.start) {
+                    *other = other.start - len..other.end - len;
+                }
+            }
+        }
+    }
 }
 
 /// Removes the numbers of verses: raised numbers before words that count up.

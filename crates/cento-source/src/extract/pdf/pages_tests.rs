@@ -189,6 +189,19 @@ fn a_note_at_the_foot_does_not_cut_a_sentence() {
 }
 
 #[test]
+fn a_mark_after_a_short_word_continues_the_count() {
+    let line = |(number, text): (u32, &str)| {
+        let y = 714 - 14 * number;
+        format!("BT 0 Ts /F 10 Tf 100 {y} Td ({text}) Tj /F 6 Tf 4 Ts ({number}) Tj ET ")
+    };
+    let texts = ["the wall", "by a", "house"];
+    let page: String = (1..).zip(texts).map(line).collect();
+    check(&[page], "the wall by a house");
+    let power: String = [(1, "the wall"), (2, "of 5 m")].map(line).concat();
+    check(&[power], "the wall of 5 m2");
+}
+
+#[test]
 fn raised_numbers_of_verses_are_no_text() {
     let verse = |number: u32, y: f64| {
         at(100.0, y + 4.0, 6, &number.to_string()) + &at(103.4, y, 10, "In those days it rained")

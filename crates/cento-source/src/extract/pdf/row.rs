@@ -33,6 +33,9 @@ pub struct PageRow {
     pub marks: Vec<String>,
     /// Raised numbers before words: the numbers of verses, notes or isotopes.
     pub numbers: Vec<(Range<usize>, u32)>,
+    /// The numbers of marks in their order. For a number after a short word, which may be a power,
+    /// with its place in the text.
+    pub counted: Vec<(u32, Option<Range<usize>>)>,
     /// The raised mark at the beginning of the text, and its length there.
     pub mark: Option<String>,
     pub mark_len: usize,
@@ -99,6 +102,7 @@ pub fn row_of(segments: &[LineSegment<'_>], place: RowPlace) -> PageRow {
         size: median(&mut sizes).unwrap_or(height),
         marks: Vec::new(),
         numbers: Vec::new(),
+        counted: Vec::new(),
         mark: None,
         mark_len: 0,
     };
@@ -112,6 +116,11 @@ pub fn row_of(segments: &[LineSegment<'_>], place: RowPlace) -> PageRow {
         let start = row.text.len();
         let moved = |(at, number): (Range<usize>, u32)| (at.start + start..at.end + start, number);
         row.numbers.extend(part.numbers.into_iter().map(moved));
+        row.counted.extend(
+            part.counted
+                .into_iter()
+                .map(|(number, at)| (number, at.map(|at| at.start + start..at.end + start))),
+        );
         row.marks.extend(part.marks);
         row.text.push_str(&part.text);
     }
@@ -124,6 +133,7 @@ struct WordsOfSegment {
     text: String,
     marks: Vec<String>,
     numbers: Vec<(Range<usize>, u32)>,
+    counted: Vec<(u32, Option<Range<usize>>)>,
     mark: Option<String>,
     mark_len: usize,
 }
@@ -135,6 +145,7 @@ fn words(segment: &LineSegment<'_>, limit: f64) -> WordsOfSegment {
     let mut line: Vec<&str> = Vec::new();
     // The places of raised numbers in `line`.
     let mut numbers: Vec<(Range<usize>, u32)> = Vec::new();
+    let mut counted: Vec<(u32, Option<Range<usize>>)> = Vec::new();
     let mut last: Option<(f64, f64)> = None;
     let mut has_space = false;
     let mut at = 0;
@@ -151,6 +162,7 @@ fn words(segment: &LineSegment<'_>, limit: f64) -> WordsOfSegment {
         let end = (letters[at + len - 1].end, spot.letter.size);
         at += len;
         if let RaisedKind::Note(mark) = kind {
+            counted.extend(bare_mark(&mark).parse().ok().map(|number| (number, None)));
             found.marks.push(mark);
             last = last.map(|(_, size)| (end.0, size));
             continue;
@@ -164,24 +176,27 @@ fn words(segment: &LineSegment<'_>, limit: f64) -> WordsOfSegment {
         line.extend(letters[at - len..at].iter().enumerate().filter_map(|(number, spot)| {
             visible_text(spot, letters.get(at - len + number + 1), limit)
         }));
-        if let RaisedKind::Number(number) = kind {
-            numbers.push((start..line.len(), number));
+        match kind {
+            RaisedKind::Number(number) => numbers.push((start..line.len(), number)),
+            RaisedKind::Uncertain(number) => counted.push((number, Some(start..line.len()))),
+            _ => {}
         }
-        if start == 0 && !matches!(kind, RaisedKind::Letters) {
+        if start == 0 && matches!(kind, RaisedKind::Number(_) | RaisedKind::Mark) {
             found.mark = Some(line.concat());
             found.mark_len = found.mark.as_ref().map_or(0, String::len);
         }
         (last, has_space) = (Some(end), false);
     }
     let length = |pieces: &[&str]| pieces.iter().map(|piece| piece.len()).sum::<usize>();
-    let places = numbers
-        .into_iter()
-        .map(|(at, number)| (length(&line[..at.start])..length(&line[..at.end]), number));
-    let places: Vec<(Range<usize>, u32)> = places.collect();
+    let place = |at: Range<usize>| length(&line[..at.start])..length(&line[..at.end]);
+    let places: Vec<(Range<usize>, u32)> =
+        numbers.into_iter().map(|(at, number)| (place(at), number)).collect();
+    let counted = counted.into_iter().map(|(number, at)| (number, at.map(place)));
+    let counted: Vec<(u32, Option<Range<usize>>)> = counted.collect();
     let written = line.concat();
     found.text = read_order(line).concat();
     if found.text == written {
-        found.numbers = places;
+        (found.numbers, found.counted) = (places, counted);
     }
     found
 }
@@ -194,6 +209,8 @@ enum RaisedKind {
     Note(String),
     /// A number before a word.
     Number(u32),
+    /// A number after a short word.
+    Uncertain(u32),
     /// A number or sign at the beginning of a line, with a space after it.
     Mark,
 }
@@ -234,6 +251,8 @@ fn kind_of(letters: &[Spot<'_>], at: usize, raised: &[Spot<'_>], gap: f64) -> Ra
         RaisedKind::Number(number)
     } else if raised.is_of_note() {
         RaisedKind::Note(text)
+    } else if let Some(number) = raised.uncertain() {
+        RaisedKind::Uncertain(number)
     } else if at == 0 {
         RaisedKind::Mark
     } else {
