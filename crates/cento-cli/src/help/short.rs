@@ -327,7 +327,7 @@ pub const SHORT: &[Short] = &[
         about: "Count the runs of tokens of a collection, for schemes that need a table",
         arguments: &[
             ("inputs", "Files and folders, or one index"),
-            ("out", "File to write the table to"),
+            ("out", "New file for the table"),
             ("run_length", "Number of tokens of a run"),
             ("analyzer", "How text is split into tokens"),
             TEXT_FIELD,
