@@ -2,7 +2,7 @@
 //!
 //! On a shared machine, times show no difference below a tenth. The instruction counts of fixed
 //! operations are nearly the same each time, so a slowdown appears as a changed line in
-//! `tools/counts.txt`. callgrind counts inside [`counted`] alone. The preparation of an operation
+//! `tools/counts.txt`. callgrind counts inside `counted` alone. The preparation of an operation
 //! is excluded, and so are other threads, because waiting takes a different number of instructions
 //! each time. The first round is excluded because it also fills caches.
 //!
