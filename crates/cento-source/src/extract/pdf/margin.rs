@@ -5,6 +5,7 @@
 //! a list count its items, which may have several rows, and stand where other lines begin. Numbers
 //! in a table are beside cells, not beside lines of text.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::row::WORD_GAP;
@@ -28,7 +29,7 @@ const ALIGNED: f64 = 0.25;
 /// of letters. Narrower texts are cells of a table.
 const TEXT_WIDTH_MIN: f64 = 10.0;
 
-/// Where the pages so far had numbers of lines. The other pages may have fewer of them.
+/// The margins where earlier pages had line numbers. Fewer numbers are enough on later pages.
 #[derive(Default)]
 pub struct Margins {
     spans: Vec<Range<f64>>,
@@ -54,22 +55,22 @@ impl Margins {
     /// Removes the numbers of lines from the rows of a page.
     pub fn take_numbers(&mut self, rows: &mut Vec<Vec<LineSegment<'_>>>) {
         let all = numbers_of(rows);
-        let mut taken: Vec<LineNumber> = Vec::new();
+        let mut taken: BTreeMap<NumberPlace, LineNumber> = BTreeMap::new();
         let places: [fn(&LineNumber) -> f64; 3] =
             [|it| it.end, |it| it.start, |it| (it.start + it.end) / 2.0];
         for place in places {
             let columns = aligned(&all, place);
             for column in columns.iter().flat_map(|it| it.chunk_by(|a, b| a.value < b.value)) {
-                let is_new = column.iter().all(|number| !taken.iter().any(|it| it.is(number)));
+                let is_new = column.iter().all(|number| !taken.contains_key(&number.place()));
                 if is_new && self.are_of_lines(column, &all, rows) {
                     self.add(span_of(column));
-                    taken.extend_from_slice(column);
+                    taken.extend(column.iter().map(|number| (number.place(), number.clone())));
                 }
             }
         }
         self.rows += rows.len();
-        taken.sort_by_key(|number| std::cmp::Reverse((number.row, number.segment)));
-        for LineNumber { row, segment, letters, .. } in taken {
+        // From the end, so that the places of the others stay.
+        for LineNumber { row, segment, letters, .. } in taken.into_values().rev() {
             let line = &mut rows[row];
             line[segment].letters.drain(letters);
             line[segment].trim();
@@ -100,9 +101,10 @@ impl Margins {
         rows: &[Vec<LineSegment<'_>>],
     ) -> bool {
         let is_known = self.has(&span_of(column));
-        let steps = || column.windows(2).map(|pair| step_of(&pair[0], &pair[1], rows));
-        let counting = steps().filter(|(by, rows)| by == rows).count();
-        let is_apart = steps().all(|(by, _)| by > 1);
+        let steps = column.windows(2).map(|pair| step_of(&pair[0], &pair[1], rows));
+        let steps: Vec<(usize, usize)> = steps.collect();
+        let counting = steps.iter().filter(|(by, rows)| by == rows).count();
+        let is_apart = steps.iter().all(|(by, _)| *by > 1);
         let min = match (is_known, is_apart) {
             (true, _) => 1,
             (false, true) => NUMBERS_APART_MIN,
@@ -113,7 +115,7 @@ impl Margins {
             return false;
         }
         // Numbers of every row count from the first, and most rows of the page have them.
-        let counted: usize = steps().map(|(_, rows)| rows).sum();
+        let counted: usize = steps.iter().map(|(_, rows)| rows).sum();
         let is_long = is_known || (counted + 1) * ROWS_SHARE >= rows.len();
         let is_from_first = column[0].value as usize <= self.rows + column[0].row + 1;
         if !is_long || !(is_from_first || (is_apart && column.len() > 1)) {
@@ -125,9 +127,12 @@ impl Margins {
     }
 }
 
+/// The row, the segment in the row, and the first letter in the segment.
+type NumberPlace = (usize, usize, usize);
+
 impl LineNumber {
-    fn is(&self, other: &LineNumber) -> bool {
-        (self.row, self.segment, &self.letters) == (other.row, other.segment, &other.letters)
+    fn place(&self) -> NumberPlace {
+        (self.row, self.segment, self.letters.start)
     }
 }
 
@@ -213,7 +218,7 @@ fn aligned(all: &[LineNumber], place: fn(&LineNumber) -> f64) -> Vec<Vec<LineNum
     columns
 }
 
-/// What is around the numbers of a column.
+/// The text around the numbers of a column.
 struct Surroundings {
     /// Nothing else is above, below or between the numbers.
     is_alone: bool,
@@ -236,13 +241,12 @@ impl Surroundings {
         let (mut is_alone, mut is_alone_within, mut between) = (true, true, 0);
         let mut beside = Vec::new();
         for (at, row) in rows.iter().enumerate() {
-            let first = all.partition_point(|it| it.row < at);
-            let numbers = all[first..].iter().take_while(|it| it.row == at);
-            let texts = texts_of(row, numbers, column);
+            let own = in_row(column, at);
+            let texts = texts_of(row, in_row(all, at), own);
             let is_over = texts.iter().any(|(text, _)| text.start < end && start < text.end);
             is_alone &= !is_over;
             is_alone_within &= !is_over || !within.contains(&at);
-            if column.iter().any(|number| number.row == at) && !texts.is_empty() {
+            if !own.is_empty() && !texts.is_empty() {
                 let is_left = texts.iter().any(|(text, _)| text.end <= start);
                 let is_right = texts.iter().any(|(text, _)| text.start >= end);
                 between += usize::from(is_left && is_right);
@@ -263,21 +267,27 @@ impl Surroundings {
     }
 }
 
-/// Returns the extents and heights of the texts of a row, without the numbers of the column and
-/// without numbers that stand alone, which may be in another margin.
-fn texts_of<'n>(
+/// Returns the numbers of a row among numbers in the order of rows.
+fn in_row(numbers: &[LineNumber], row: usize) -> &[LineNumber] {
+    let start = numbers.partition_point(|it| it.row < row);
+    let end = numbers.partition_point(|it| it.row <= row);
+    &numbers[start..end]
+}
+
+/// Returns the extents and heights of the texts of a row with these numbers, without its `own`
+/// numbers in the column and without numbers that stand alone, which may be in another margin.
+fn texts_of(
     row: &[LineSegment<'_>],
-    numbers: impl Iterator<Item = &'n LineNumber> + Clone,
-    column: &[LineNumber],
+    numbers: &[LineNumber],
+    own: &[LineNumber],
 ) -> Vec<(Range<f64>, f64)> {
     let mut texts = Vec::new();
     for (segment, of) in row.iter().enumerate() {
-        let mut here = numbers.clone().filter(|it| it.segment == segment);
-        if here.clone().any(|it| it.letters.len() == of.letters.len()) {
+        let is_here = |it: &&LineNumber| it.segment == segment;
+        if numbers.iter().filter(is_here).any(|it| it.letters.len() == of.letters.len()) {
             continue;
         }
-        let own = here.find(|it| column.iter().any(|number| number.is(it)));
-        let own = own.map_or(0..0, |it| it.letters.clone());
+        let own = own.iter().find(is_here).map_or(0..0, |it| it.letters.clone());
         let rest = of.letters.iter().enumerate();
         let rest = rest.filter(|(at, spot)| !spot.letter.is_space() && !own.contains(at));
         let (start, end) = rest
