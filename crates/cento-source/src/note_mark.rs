@@ -25,6 +25,12 @@ pub fn are_verses(numbers: &[u32]) -> bool {
     numbers.len() >= VERSES_MIN && counting * 2 >= numbers.len()
 }
 
+/// Returns a mark without brackets and other signs around its number.
+pub fn bare_mark(mark: &str) -> &str {
+    let bare = mark.trim_matches(|c: char| "()[].: ".contains(c));
+    if bare.is_empty() { mark } else { bare }
+}
+
 /// Returns the places of the numbers that are marks of notes because they continue the count of the
 /// marks around them. A number that is no mark by itself, such as that of "a^7", is `false`.
 pub fn counted_marks(numbers: &[(u32, bool)]) -> Vec<usize> {

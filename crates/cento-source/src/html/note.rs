@@ -12,7 +12,7 @@ use html5gum::{SpanBound, StartTag};
 
 use super::outermost::Outermost;
 use super::{PagePiece, TagPlace, is_within_line};
-use crate::note_mark::{RaisedText, are_verses, counted_marks};
+use crate::note_mark::{RaisedText, are_verses, bare_mark, counted_marks};
 
 /// Follows the tags of a page.
 #[derive(Default)]
@@ -170,8 +170,9 @@ pub fn drop_marks(pieces: &mut [PagePiece]) {
         if let Some(number) = mark.verse() {
             verses.push((number, raised));
         } else if mark.is_of_note() {
-            let number = mark.text.trim_matches(['[', ']', '(', ')']).parse();
-            counted.extend(number.ok().map(|number| ((number, true), raised.clone())));
+            counted.extend(
+                bare_mark(&mark.text).parse().ok().map(|number| ((number, true), raised.clone())),
+            );
             let is_glued = mark.after().is_some_and(char::is_alphanumeric);
             remove(pieces, raised, if is_glued { TagPlace::WordEnd } else { TagPlace::Line });
         } else if let Some(number) = mark.raised().uncertain().filter(|_| mark.is_raised) {

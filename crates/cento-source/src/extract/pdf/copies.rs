@@ -23,8 +23,7 @@ const SAME_DISTANCE: f64 = 0.03;
 const LETTERS_MIN: usize = 3;
 const DIFFERENT_MIN: usize = 2;
 
-/// Returns for each letter whether it is a copy of another. What a reader sees of a copy, the
-/// reader sees of the other letter.
+/// Marks the letters that are copies. If a reader sees the copy, the copied letter counts as seen.
 pub fn copies(letters: &[Letter], seen: &mut [bool]) -> Vec<bool> {
     let mut is_copy = vec![false; letters.len()];
     let mut shadows: Vec<Shadow<'_>> = Vec::new();

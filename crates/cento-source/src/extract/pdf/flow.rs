@@ -8,9 +8,9 @@ use std::collections::{BTreeMap, HashSet};
 
 use super::compound::Compounds;
 use super::page::median;
-use super::row::{PageRow, bare_mark};
+use super::row::PageRow;
 use super::running;
-use crate::note_mark::{are_verses, counted_marks};
+use crate::note_mark::{are_verses, bare_mark, counted_marks};
 
 /// The maximum height of small letters, in heights of the letters of the text.
 const SMALL: f64 = 0.93;
@@ -186,14 +186,14 @@ fn drop_verses(pages: &mut [Vec<PageRow>]) {
     for row in pages.iter_mut().flatten() {
         for (at, _) in row.numbers.drain(..).rev() {
             if at.start == 0 {
-                row.mark_len = 0;
+                row.mark = None;
             }
             row.text.replace_range(at, "");
         }
     }
 }
 
-/// A text to which rows are added.
+/// The text of the pages so far.
 struct TextFlow<'c> {
     compounds: &'c Compounds,
     /// The marks of notes in the document.
@@ -222,7 +222,7 @@ impl<'c> TextFlow<'c> {
         }
     }
 
-    /// Adds a row. A word that continues in it is one word, on the page where it begins.
+    /// Adds a row. If the last word continues in the row, the whole word stays on its first page.
     fn push(&mut self, row: &PageRow, text: &str) {
         let mut text = text;
         if let Some((len, hyphen)) = self.compounds.begun(&self.text, text) {

@@ -65,7 +65,7 @@ fn numbers_of_lines_are_no_text() {
     };
     let y = |line: usize| 700.0 - 14.0 * line as f64;
     // At each line, in one and in both margins, and near to the text.
-    for (left, right) in [(70.0, None), (70.0, Some(450.0)), (91.0, None)] {
+    for (left, right) in [(70.0, None), (70.0, Some(450.0)), (91.0, None), (91.0, Some(225.0))] {
         let pages = [0, 1].map(|page| {
             numbered(page, &|line| {
                 let number = (page * 12 + line + 1).to_string();
@@ -199,6 +199,30 @@ fn a_mark_after_a_short_word_continues_the_count() {
     check(&[page], "the wall by a house");
     let power: String = [(1, "the wall"), (2, "of 5 m")].map(line).concat();
     check(&[power], "the wall of 5 m2");
+}
+
+#[test]
+fn a_note_from_right_to_left_has_its_mark_at_the_end() {
+    let row = |text: &str, mark: Option<&str>| PageRow {
+        text: text.into(),
+        place: row::RowPlace { direction: 0, row: 0 },
+        line: 0.0,
+        height: 8.0,
+        size: 8.0,
+        marks: Vec::new(),
+        numbers: Vec::new(),
+        counted: Vec::new(),
+        mark: mark.map(str::to_owned),
+    };
+    let hebrew = "\u{5d4}\u{5e2}\u{5e8}\u{5d4} 1";
+    for (text, mark, expected) in [
+        (hebrew, Some("1"), hebrew),
+        ("1 a note", Some("1"), "a note"),
+        ("[2] a note", None, "a note"),
+        ("3 a note", None, "3 a note"),
+    ] {
+        assert_eq!(row(text, mark).text_of_note(&["2"].into()), expected);
+    }
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::bidi::{is_leftward_text, read_order};
 use super::page::median;
 use super::segment::{LineSegment, Spot};
-use crate::note_mark::{RaisedText, is_citation, is_signs};
+use crate::note_mark::{RaisedText, bare_mark, is_citation, is_signs};
 
 /// The minimum gap between words, in heights of letters.
 pub const WORD_GAP: f64 = 0.12;
@@ -36,9 +36,8 @@ pub struct PageRow {
     /// The numbers of marks in their order. For a number after a short word, which may be a power,
     /// with its place in the text.
     pub counted: Vec<(u32, Option<Range<usize>>)>,
-    /// The raised mark at the beginning of the text, and its length there.
+    /// The raised mark at the beginning of the line. From right to left, the text ends with it.
     pub mark: Option<String>,
-    pub mark_len: usize,
 }
 
 impl PageRow {
@@ -56,18 +55,10 @@ impl PageRow {
     /// of the marks that were removed from the text.
     pub fn text_of_note(&self, marks: &HashSet<&str>) -> &str {
         let word = self.first_word();
-        let len = match self.mark_len {
-            0 if marks.contains(bare_mark(word)) => word.len(),
-            len => len,
-        };
-        self.text[len..].trim_start()
+        let word = Some(word).filter(|word| marks.contains(bare_mark(word)));
+        let rest = self.mark.as_deref().and_then(|mark| self.text.strip_prefix(mark));
+        rest.or_else(|| self.text.strip_prefix(word?)).unwrap_or(&self.text).trim_start()
     }
-}
-
-/// Returns a mark without brackets and other signs around its number.
-pub fn bare_mark(mark: &str) -> &str {
-    let bare = mark.trim_matches(|c: char| "()[].: ".contains(c));
-    if bare.is_empty() { mark } else { bare }
 }
 
 /// The place of a row on its page.
@@ -103,12 +94,8 @@ pub fn row_of(segments: &[LineSegment<'_>], place: RowPlace) -> PageRow {
         marks: Vec::new(),
         numbers: Vec::new(),
         counted: Vec::new(),
-        mark: None,
-        mark_len: 0,
+        mark: parts.first_mut().and_then(|first| first.mark.take()),
     };
-    if let Some(first) = parts.first_mut() {
-        (row.mark, row.mark_len) = (first.mark.take(), first.mark_len);
-    }
     for (at, part) in parts.into_iter().enumerate() {
         if at > 0 {
             row.text.push('\t');
@@ -135,7 +122,6 @@ struct WordsOfSegment {
     numbers: Vec<(Range<usize>, u32)>,
     counted: Vec<(u32, Option<Range<usize>>)>,
     mark: Option<String>,
-    mark_len: usize,
 }
 
 /// Returns the words of a segment, which are further apart than `limit`, in heights of letters.
@@ -183,7 +169,6 @@ fn words(segment: &LineSegment<'_>, limit: f64) -> WordsOfSegment {
         }
         if start == 0 && matches!(kind, RaisedKind::Number(_) | RaisedKind::Mark) {
             found.mark = Some(line.concat());
-            found.mark_len = found.mark.as_ref().map_or(0, String::len);
         }
         (last, has_space) = (Some(end), false);
     }
