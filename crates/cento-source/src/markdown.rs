@@ -46,7 +46,8 @@ fn text_of(markdown: &str) -> String {
         | Options::ENABLE_FOOTNOTES
         | Options::ENABLE_STRIKETHROUGH
         | Options::ENABLE_TASKLISTS;
-    let mut out = MarkdownText { source: markdown, ..MarkdownText::default() };
+    let all_notes = notes_of(markdown);
+    let mut out = MarkdownText { source: markdown, all_notes, ..MarkdownText::default() };
     // Collected over events, because a tag may span lines, which arrive one by one.
     let mut html: Option<String> = None;
     for (event, range) in Parser::new_ext(markdown, options).into_offset_iter() {
@@ -89,7 +90,9 @@ struct MarkdownText<'a> {
     at: usize,
     text: String,
     is_code: bool,
-    /// The place of the open note in the source, with its bracket.
+    /// The places of all notes in the source, without their brackets.
+    all_notes: Vec<Range<usize>>,
+    /// The open note.
     note: Option<Range<usize>>,
     /// The notes of the paragraph so far.
     notes: String,
@@ -154,22 +157,23 @@ impl MarkdownText<'_> {
                 (self.note, at) = (None, note.end + 1);
                 continue;
             }
-            let next = source[at..].find("^[").map(|found| at + found);
-            let next = next.filter(|next| *next < range.end);
-            let note = next.and_then(|next| Some(next + 2..end_of_note(source, next + 2)?));
-            let end = note.as_ref().map_or(range.end, |note| note.start - 2);
+            let note = self.next_note(at).filter(|note| note.start - SIGN.len() < range.end);
+            let end = note.as_ref().map_or(range.end, |note| note.start - SIGN.len());
             if end > at {
                 self.push(&source[at..end], at, end);
             }
-            if note.is_some() {
-                self.notes.push(' ');
-                self.pass(range.end.min(end + 2));
-            }
-            (self.note, at) = (note, (end + 2).min(range.end).max(end));
-            if self.note.is_none() {
-                return;
-            }
+            let Some(note) = note else { return };
+            self.notes.push(' ');
+            at = range.end.min(note.start);
+            self.pass(at);
+            self.note = Some(note);
         }
+    }
+
+    /// Returns the first note whose sign is not before a place.
+    fn next_note(&self, at: usize) -> Option<Range<usize>> {
+        let first = self.all_notes.partition_point(|note| note.start < at + SIGN.len());
+        self.all_notes.get(first).cloned()
     }
 
     /// Ends a raised text. Marks of notes are no text.
@@ -195,13 +199,18 @@ impl MarkdownText<'_> {
         );
         if is_block {
             self.note = None;
-            self.text.push_str(&std::mem::take(&mut self.notes).replace('\n', " "));
+            self.push_notes();
         }
+    }
+
+    /// Adds the notes so far, in the line that ended.
+    fn push_notes(&mut self) {
+        self.text.push_str(&std::mem::take(&mut self.notes).replace('\n', " "));
     }
 
     /// Returns the text without the numbers of verses.
     fn finish(mut self) -> String {
-        self.text.push_str(&std::mem::take(&mut self.notes).replace('\n', " "));
+        self.push_notes();
         let numbers: Vec<u32> = self.verses.iter().map(|(number, _)| *number).collect();
         if are_verses(&numbers) {
             for (_, at) in self.verses.into_iter().rev() {
@@ -212,25 +221,35 @@ impl MarkdownText<'_> {
     }
 }
 
-/// Returns the place of the bracket that ends a note, which has no empty line.
-fn end_of_note(source: &str, start: usize) -> Option<usize> {
-    let (mut open, mut last) = (1_usize, b' ');
-    for (at, &byte) in source.as_bytes().iter().enumerate().skip(start) {
+/// The sign before a note.
+const SIGN: &str = "^[";
+
+/// Returns the places of the notes of a text without their brackets, in order. A note has no empty
+/// line. All are found in one pass, because a search for the end of each would read a paragraph of
+/// open brackets again for every bracket.
+fn notes_of(source: &str) -> Vec<Range<usize>> {
+    let bytes = source.as_bytes();
+    let (mut notes, mut open, mut last) = (Vec::new(), Vec::new(), b' ');
+    if memchr::memmem::find(bytes, SIGN.as_bytes()).is_none() {
+        return notes;
+    }
+    for (at, &byte) in bytes.iter().enumerate() {
         match byte {
-            b'[' if last != b'\\' => open += 1,
-            b']' if last != b'\\' => open -= 1,
-            b'\n' if last == b'\n' => return None,
+            b'[' if last != b'\\' => open.push(at),
+            b']' if last != b'\\' => {
+                let begun = open.pop().filter(|&begun| bytes[..=begun].ends_with(SIGN.as_bytes()));
+                notes.extend(begun.map(|begun| begun + 1..at));
+            }
+            b'\n' if last == b'\n' => open.clear(),
             _ => {}
-        }
-        if open == 0 {
-            return Some(at);
         }
         // A line of spaces is empty.
         if !(last == b'\n' && matches!(byte, b' ' | b'\t' | b'\r')) {
             last = byte;
         }
     }
-    None
+    notes.sort_by_key(|note| note.start);
+    notes
 }
 
 /// Removes tags and comments from HTML, and keeps line breaks.
@@ -295,9 +314,39 @@ mod tests {
         check("one^[A\nnote.] two\nthree\n\nfour", "one\n two\nthree A note.\n\nfour");
         check("`a^[b]` and\n\n    c^[d]\n", "a^[b] and\n\nc^[d]\n");
         check("one^[two\n\nthree] x^2 [a] ^ [b]\n", "one^[two\n\nthree] x^2 [a] ^ [b]\n");
+        check("one^[two ^[three] four", "one^[two  four three");
+    }
+
+    /// Returns the place of the bracket that ends a note that begins here.
+    fn end_of_note(source: &str, start: usize) -> Option<usize> {
+        let (mut open, mut last) = (1, b' ');
+        for (at, &byte) in source.as_bytes().iter().enumerate().skip(start) {
+            match byte {
+                b'[' if last != b'\\' => open += 1,
+                b']' if last != b'\\' => open -= 1,
+                b'\n' if last == b'\n' => return None,
+                _ => {}
+            }
+            if open == 0 {
+                return Some(at);
+            }
+            if !(last == b'\n' && matches!(byte, b' ' | b'\t' | b'\r')) {
+                last = byte;
+            }
+        }
+        None
     }
 
     proptest! {
+        #[test]
+        fn notes_are_those_that_a_search_from_each_sign_finds(
+            markdown in r"([\^\[\]\\a \n]|\^\[|\n \n){0,40}",
+        ) {
+            let starts = markdown.match_indices(SIGN).map(|(at, _)| at + SIGN.len());
+            let naive = starts.filter_map(|start| Some(start..end_of_note(&markdown, start)?));
+            prop_assert_eq!(notes_of(&markdown), naive.collect::<Vec<_>>());
+        }
+
         #[test]
         fn every_line_stays_a_line(markdown in "[a-z*_`#>|<\\[\\]()^\\\\&; \n-]{0,80}") {
             let lines = |text: &str| text.matches('\n').count();
