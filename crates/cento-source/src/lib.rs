@@ -16,6 +16,7 @@ pub mod charset;
 mod chunk;
 mod columnar;
 mod compressed;
+mod css;
 mod decontaminate;
 mod dedup;
 mod directory;

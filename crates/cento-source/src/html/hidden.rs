@@ -10,6 +10,7 @@ use html5gum::StartTag;
 
 use super::style::PageStyle;
 use super::{HIDDEN, PagePiece, is_within_line};
+use crate::css::declared;
 
 /// Elements without an end tag.
 pub(super) const VOID: [&[u8]; 14] = [
@@ -200,24 +201,19 @@ impl HiddenBy {
         let is_closed = tag.name.as_slice() == b"dialog" && !has(b"open");
         let is_formula = |class: String| class.split_whitespace().any(|it| FORMULAS.contains(&it));
         hidden.other |= has(b"hidden") || is_closed || of(b"class").is_some_and(is_formula);
+        let own = of(b"style").map(|own| own.split_whitespace().collect::<String>());
         // The style of the element takes precedence.
-        let is_displayed = of(b"style").is_some_and(|style| style.contains("display"));
+        let is_displayed = own.as_ref().is_some_and(|own| declared(own, "display").is_some());
         hidden.rule |= !is_displayed && style.hides(tag);
-        if let Some(style) = of(b"style") {
-            hidden.take(&style.split_whitespace().collect::<String>());
+        if let Some(own) = own {
+            hidden.take(&own);
         }
         hidden
     }
 
     /// Takes a style, in small letters without white space.
     fn take(&mut self, style: &str) {
-        let value = |name: &str| {
-            let mut declarations =
-                style.rsplit(';').filter_map(|declaration| declaration.split_once(':'));
-            // The last declaration of a property counts.
-            let value = declarations.find(|(found, _)| *found == name);
-            value.map(|(_, value)| value.trim_end_matches("!important"))
-        };
+        let value = |name: &str| declared(style, name);
         let is_one =
             |name: &str, values: &[&str]| value(name).is_some_and(|value| values.contains(&value));
         let background = value("background-color").or_else(|| value("background"));

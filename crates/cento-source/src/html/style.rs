@@ -9,6 +9,8 @@ use std::collections::HashMap;
 
 use html5gum::{SpanBound, StartTag};
 
+use crate::css::declared;
+
 /// Maximum nesting of blocks in a sheet.
 const DEPTH_MAX: usize = 16;
 
@@ -250,10 +252,7 @@ fn end_of_block(sheet: &str) -> usize {
 }
 
 fn add_rule(selectors: &str, declarations: &str, media: MediaOfRule, rules: &mut Vec<DisplayRule>) {
-    let all = declarations.rsplit(';').filter_map(|declaration| declaration.split_once(':'));
-    let mut displays = all.filter(|(name, _)| name.trim().eq_ignore_ascii_case("display"));
-    let Some((_, value)) = displays.next() else { return };
-    let value = value.split('!').next().unwrap_or_default().trim();
+    let Some(value) = declared(declarations, "display") else { return };
     let hides = value.eq_ignore_ascii_case("none");
     // A rule for some screens hides nothing for certain, but may display something.
     if media == MediaOfRule::Print || (hides && media == MediaOfRule::Other) {

@@ -6,6 +6,7 @@
 
 use super::out::MarkForm;
 use super::{Element, Format, Out, Rule, walk};
+use crate::css::is_not_displayed;
 use crate::extracted::ExtractedText;
 
 /// Elements outside the reading text: descriptions, running heads, deletions, entries of an index,
@@ -260,14 +261,6 @@ fn hiding_renditions(xml: &str) -> Vec<String> {
         found.extend(id.filter(|_| is_not_displayed(style)).map(str::to_owned));
     }
     found
-}
-
-/// Returns whether a style (CSS) displays nothing.
-fn is_not_displayed(style: &str) -> bool {
-    style.rsplit(';').filter_map(|declaration| declaration.split_once(':')).any(|(name, value)| {
-        let value = value.split('!').next().unwrap_or_default().trim();
-        name.trim().eq_ignore_ascii_case("display") && value.eq_ignore_ascii_case("none")
-    })
 }
 
 /// Returns how an element marks notes: raised text, or a reference.
