@@ -24,11 +24,12 @@ pub fn is_header(line: &[u8]) -> bool {
 pub fn text_of(subtitles: &str) -> String {
     let mut fields: Vec<String> = FIELDS.map(str::to_owned).to_vec();
     let mut known = HashSet::new();
-    // The lines within the cues, the cue of each, and the line of the file.
-    let (mut words, mut cues, mut places) = (Vec::new(), Vec::new(), Vec::new());
+    // The lines within the cues, and for each the number of its cue, which is its line in the file.
+    let (mut words, mut cues) = (Vec::new(), Vec::new());
     let mut is_of_events = false;
-    for (at, line) in subtitles.split('\n').enumerate() {
-        let line = line.trim();
+    let mut lines: Vec<String> = Vec::new();
+    for line in subtitles.split('\n').map(str::trim) {
+        lines.push(String::new());
         if line.starts_with('[') {
             is_of_events = line.eq_ignore_ascii_case("[Events]");
         }
@@ -47,18 +48,16 @@ pub fn text_of(subtitles: &str) -> String {
         }
         for part in text.lines() {
             words.push(part.to_owned());
-            cues.push(at + 1);
-            places.push(at);
+            cues.push(lines.len());
         }
     }
     drop_repeated(&mut words, &cues);
-    let count = subtitles.split('\n').count();
-    let mut lines: Vec<String> = vec![String::new(); count];
-    for (word, at) in words.iter().zip(places).filter(|(word, _)| !word.trim().is_empty()) {
-        if !lines[at].is_empty() {
-            lines[at].push(' ');
+    for (word, cue) in words.iter().zip(cues).filter(|(word, _)| !word.trim().is_empty()) {
+        let line = &mut lines[cue - 1];
+        if !line.is_empty() {
+            line.push(' ');
         }
-        lines[at].push_str(word.trim());
+        line.push_str(word.trim());
     }
     lines.join("\n")
 }
