@@ -4,7 +4,6 @@
 //! many threads share it.
 
 use std::cmp::Reverse;
-use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::super::verify::{
@@ -105,7 +104,7 @@ pub struct Prepared {
 }
 
 /// Versions of a document in indexes, which are no reason to drop the document.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Stored {
     /// Versions by id, at most one for each index.
     pub versions: Vec<StoredVersion>,
@@ -132,6 +131,18 @@ impl Stored {
     fn is_at(&self, searcher: usize, address: DocAddress) -> bool {
         self.versions.iter().any(|own| (own.searcher, own.address) == (searcher, address))
     }
+}
+
+/// Returns the documents in the index of the run that documents of a batch correct.
+pub fn corrected<'b>(
+    batch: &'b [Record],
+    stored: &'b [Option<Stored>],
+) -> impl Iterator<Item = DocAddress> + 'b {
+    batch.iter().zip(stored).filter_map(|(record, stored)| {
+        let Record::Document(signed) = record else { return None };
+        let own = stored.as_ref()?.own()?;
+        (own.text != signed.digest).then_some(own.address)
+    })
 }
 
 /// A committed document that may have passages of the incoming document.
@@ -190,61 +201,56 @@ impl CommittedDocuments<'_> {
         Holder { id, index: path }
     }
 
-    /// Returns the documents in the index of the run that documents of the batch correct. Nothing
-    /// is a duplicate of these, because their texts leave with the batch: two documents may have
-    /// swapped their texts.
+    /// Finds the earlier versions of all signed documents of a batch.
     ///
     /// # Errors
-    /// When the index cannot be read.
-    pub fn leaving(
+    /// When an index cannot be read. [`Error::Cancelled`] soon after `stop`.
+    pub fn stored_versions(
         &self,
         batch: &[Record],
         earlier: &EarlierDocuments,
-    ) -> Result<HashSet<DocAddress>> {
-        let mut leaving = HashSet::new();
-        if self.options.only_against || earlier.is_empty() {
-            return Ok(leaving);
-        }
-        let snapshot = self.own.snapshot();
-        for (record, is_repeated) in batch.iter().zip(earlier.repeated(batch)) {
-            let Record::Document(signed) = record else { continue };
-            if is_repeated || earlier.find(&signed.document.id)?.is_none() {
-                continue;
-            }
-            let stored = StoredVersion::find(0, snapshot, &signed.document, signed.digest)?;
-            let old = stored.filter(|old| old.text != signed.digest);
-            leaving.extend(old.map(|old| old.address));
-        }
-        Ok(leaving)
+        stop: &Stop,
+    ) -> Result<Vec<Option<Stored>>> {
+        let are_repeated = earlier.repeated(batch);
+        self.of_documents(batch, stop, &|at, signed| self.stored(signed, earlier, are_repeated[at]))
     }
 
-    /// Looks up all signed documents of a batch, among committed documents and the recent documents
-    /// before the batch.
+    /// Makes something of each signed document of a batch, in parallel.
+    fn of_documents<T: Send>(
+        &self,
+        batch: &[Record],
+        stop: &Stop,
+        of: &(impl Fn(usize, &SignedDocument) -> Result<T> + Sync),
+    ) -> Result<Vec<Option<T>>> {
+        let mut made = Vec::with_capacity(batch.len());
+        let work = |at: u64| match &batch[at as usize] {
+            Record::Document(signed) => of(at as usize, signed).map(Some),
+            _ => Ok(None),
+        };
+        in_order(self.options.threads, 0..batch.len() as u64, stop, &work, &mut |_, one| {
+            made.push(one);
+            Ok(())
+        })?;
+        Ok(made)
+    }
+
+    /// Looks up all signed documents of a batch with these earlier versions, among committed
+    /// documents and the recent documents before the batch.
     ///
     /// # Errors
     /// When an index cannot be read. [`Error::Cancelled`] soon after `stop`.
     pub fn look_up(
         &self,
         batch: &[Record],
+        stored: &[Option<Stored>],
         recent: &RecentDocuments,
         earlier: &EarlierDocuments,
         stop: &Stop,
     ) -> Result<Vec<Option<Prepared>>> {
-        let mut prepared = Vec::with_capacity(batch.len());
-        let are_repeated = earlier.repeated(batch);
-        let work = |at: u64| match &batch[at as usize] {
-            Record::Document(signed) => {
-                let stored = self.stored(signed, earlier, are_repeated[at as usize])?;
-                self.look_up_one(signed, recent, earlier, stored).map(Some)
-            }
-            _ => Ok(None),
-        };
-        let threads = self.options.threads;
-        in_order(threads, 0..batch.len() as u64, stop, &work, &mut |_, one| {
-            prepared.push(one);
-            Ok(())
-        })?;
-        Ok(prepared)
+        self.of_documents(batch, stop, &|at, signed| {
+            let stored = stored[at].clone().unwrap_or_default();
+            self.look_up_one(signed, recent, earlier, stored)
+        })
     }
 
     /// Returns how shared fingerprints relate to the similarity of the texts that this run keeps.
@@ -291,7 +297,7 @@ impl CommittedDocuments<'_> {
         is_repeated: bool,
     ) -> Result<Stored> {
         if self.options.only_against {
-            return Ok(Stored { versions: Vec::new(), earlier: None });
+            return Ok(Stored::default());
         }
         let document = &signed.document;
         let earlier = if is_repeated { None } else { earlier.find(&document.id)? };

@@ -103,7 +103,7 @@ impl EarlierDocuments {
         EarlierDocuments { snapshot, met, repeated, replaced, leaving, replaced_in_batch }
     }
 
-    pub fn is_empty(&self) -> bool {
+    fn is_empty(&self) -> bool {
         self.met.0.is_empty()
     }
 
@@ -193,9 +193,10 @@ impl EarlierDocuments {
         self.replaced_in_batch.clear();
     }
 
-    /// Records the documents that the batch corrects.
-    pub fn leave(&mut self, leaving: HashSet<DocAddress>) {
-        self.leaving = leaving;
+    /// Records the documents of the last commit that the batch corrects. Nothing is a duplicate of
+    /// them, because their texts leave with the batch: two documents may have swapped their texts.
+    pub fn correct(&mut self, corrected: impl Iterator<Item = DocAddress>) {
+        self.leaving.extend(corrected);
     }
 
     /// Records that the document with this id and this address in the last commit was replaced.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::commit_note::{CommitNote, Wholes};
-use super::committed::{CommittedDocuments, Prepared, RecentTexts, Source, Stored};
+use super::committed::{CommittedDocuments, Prepared, RecentTexts, Source, Stored, corrected};
 use super::identity::{EarlierDocuments, numbered};
 use super::passages::{CutExtent, Rest};
 use super::recent::{Prefix, Recent, RecentDocuments};
@@ -256,9 +256,10 @@ impl DedupRun {
         let texts = self.texts.clone();
         let committed = CommittedDocuments::new(&own, &against, &options, &texts);
         self.earlier.begin_batch();
-        let leaving = committed.leaving(&batch, &self.earlier)?;
-        self.earlier.leave(leaving);
-        let prepared = committed.look_up(&batch, &self.recent, &self.earlier, &self.stop)?;
+        let stored = committed.stored_versions(&batch, &self.earlier, &self.stop)?;
+        self.earlier.correct(corrected(&batch, &stored));
+        let prepared =
+            committed.look_up(&batch, &stored, &self.recent, &self.earlier, &self.stop)?;
         let first = self.recent.len();
         for (record, prepared) in batch.into_iter().zip(prepared) {
             self.progress.hash = next_hash(self.progress.hash, &record);
