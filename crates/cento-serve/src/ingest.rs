@@ -145,8 +145,7 @@ fn sign_within(
         Ok(added) => return Ok(added),
         Err(needed) => needed,
     };
-    let bytes = needed.signatures.saturating_add(needed.meta);
-    let max = memory.bytes_max();
+    let (bytes, max) = (needed.total(), memory.bytes_max());
     if bytes > max {
         return Err(needed.refusal(max).into());
     }
@@ -166,10 +165,13 @@ struct NeededMemory {
 }
 
 impl NeededMemory {
+    fn total(self) -> usize {
+        self.signatures.saturating_add(self.meta)
+    }
+
     /// Returns the error for documents that take more than `bytes_max` bytes.
     fn refusal(self, bytes_max: usize) -> Error {
-        let [all, meta] = [self.signatures.saturating_add(self.meta), self.meta]
-            .map(|bytes| bytes.div_ceil(1 << 20));
+        let [all, meta] = [self.total(), self.meta].map(|bytes| bytes.div_ceil(1 << 20));
         let max = bytes_max >> 20;
         let what = match self.meta > self.signatures {
             true => format!(
@@ -202,10 +204,10 @@ fn sign(
         ..SourceOptions::default()
     };
     let (mut documents, mut response) = (Vec::new(), AddResponse::default());
-    let (mut bytes, mut needed, mut part) = (0usize, NeededMemory::default(), Vec::new());
+    let (mut needed, mut part) = (NeededMemory::default(), Vec::new());
     let mut add = |line: Option<u64>, document: Document| -> Result<(), Failure> {
         // Signatures and meta objects beyond the limit are counted but not kept.
-        let bytes_left = bytes_max.saturating_sub(bytes);
+        let bytes_left = bytes_max.saturating_sub(needed.total());
         let signed =
             signer.sign(&document, bytes_left, &mut part).map_err(|error| match error {
                 Error::Internal { .. } => {
@@ -218,11 +220,10 @@ fn sign(
         let meta_bytes = heap_bytes(&document.meta);
         needed.signatures = needed.signatures.saturating_add(signed.bytes);
         needed.meta = needed.meta.saturating_add(meta_bytes);
-        bytes = needed.signatures.saturating_add(needed.meta);
         response.report.bytes += document.text.len() as u64;
         response.report.empty += u64::from(signed.tokens == 0);
         match signed.fingerprints {
-            Some(signature) if bytes <= bytes_max => {
+            Some(signature) if needed.total() <= bytes_max => {
                 let signed = signer.combine(document, signed.tokens, signature);
                 let signed = signed.map_err(Failure::from)?;
                 documents.push(ReceivedDocument { line, signed });
@@ -234,7 +235,11 @@ fn sign(
     if !is_lines {
         let document = parse_record(body, &options).map_err(Failure::from)?;
         add(None, document)?;
-        return Ok(if bytes > bytes_max { Err(needed) } else { Ok((documents, response)) });
+        return Ok(if needed.total() > bytes_max {
+            Err(needed)
+        } else {
+            Ok((documents, response))
+        });
     }
     let mut errors = Vec::new();
     let mut failed = 0;
@@ -250,5 +255,5 @@ fn sign(
     // Unsigned records have not failed if the client has gone.
     stop.check()?;
     (response.report.failed, response.errors) = (failed, errors);
-    Ok(if bytes > bytes_max { Err(needed) } else { Ok((documents, response)) })
+    Ok(if needed.total() > bytes_max { Err(needed) } else { Ok((documents, response)) })
 }
