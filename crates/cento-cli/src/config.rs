@@ -46,7 +46,8 @@ pub fn with_variables(command: Command) -> Command {
     })
 }
 
-/// Parses the value of a flag, as it is usual of variables.
+/// Parses the value of a flag in a variable. clap's `BoolishValueParser` accepts the same words,
+/// but its error does not list them.
 fn parse_flag(value: &str) -> std::result::Result<bool, String> {
     match value.trim().to_ascii_lowercase().as_str() {
         "1" | "true" | "yes" | "y" | "on" | "t" => Ok(true),

@@ -1,8 +1,8 @@
 //! Which process is writing to an index?
 //!
-//! Linux lists the holders of locks in /proc/locks. A number in the lock file would outlive the
-//! process that wrote it, and could then be the number of another one. On other systems no process
-//! is named.
+//! Linux lists the holders of locks in /proc/locks, and other systems have no such list. The lock
+//! file does not hold the number of the process, because the file stays after a kill, and a later
+//! process may get the same number.
 
 use std::path::Path;
 

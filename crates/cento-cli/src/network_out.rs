@@ -27,9 +27,9 @@ pub struct NetworkOut {
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// Also write the network of documents to this file: .graphml or .dot. It replaces an earlier
-    /// network, but no other file. An edge leads from a
-    /// document to the later document that is nearest to it. The attribute `direction_by` of an
-    /// edge is `date` if dates say which document is later.
+    /// network, but no other file. An edge leads from a document to the later document that is
+    /// nearest to it. The attribute `direction_by` of an edge is `date` if dates say which document
+    /// is later.
     #[arg(
         long,
         value_name = "FILE",
@@ -51,7 +51,7 @@ impl NetworkOut {
         Ok(Graph(self.graph.as_ref().zip(format)))
     }
 
-    /// Refuses outputs that would replace an input or a file of somebody else.
+    /// Refuses outputs that would replace an input, or a file that cento did not write.
     ///
     /// # Errors
     /// As [`ReportArgs::check_outputs`].

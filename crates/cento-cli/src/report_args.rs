@@ -61,7 +61,7 @@ impl ReportArgs {
     }
 
     /// Refuses outputs that would replace an input, and a report or `network` that would replace a
-    /// file of somebody else. `written` are the other outputs of the verb.
+    /// file that cento did not write. `written` are the other outputs of the verb.
     ///
     /// # Errors
     /// As [`check_apart`] and [`check_replaced`].

@@ -43,6 +43,6 @@ impl Drop for UnwrittenFile {
 /// Removes the index that a refused command created, so that a repetition with other options can
 /// create it. An index with documents stays, and so does an index that another process writes to.
 pub fn remove_if_empty(index: Index) {
-    // As above.
+    // The command has already failed, and an index that stays without documents does no harm.
     let _ = index.remove_if_empty();
 }

@@ -1,7 +1,7 @@
 //! Is a file a report or network of this crate?
 //!
-//! A program that is run again replaces its report, but a file of somebody else that has the name
-//! by accident must stay. A mark in the file decides where the format has a place for one.
+//! If you repeat a command, the new report replaces the earlier one, but no essay that happens to
+//! have its name. HTML has a place for a mark. The other formats are known by their first bytes.
 
 /// The beginnings of reports as JSON and csv, and of networks.
 const BEGINNINGS: [&str; 10] = [

@@ -31,8 +31,8 @@ fn set(limit: libc::c_int) -> bool {
 /// The bytes freed since memory was last returned.
 static FREED: AtomicUsize = AtomicUsize::new(0);
 
-/// Memory is returned after so many freed bytes, because the allocator looks through all of its
-/// areas for that.
+/// Freed bytes before memory is returned. Not after each request, because the allocator looks
+/// through all of its areas.
 const FREED_BYTES_MAX: usize = 64 << 20;
 
 /// Notes that about `bytes` bytes in small pieces, such as meta objects, were freed, and has the

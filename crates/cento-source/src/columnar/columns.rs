@@ -26,7 +26,7 @@ pub fn chosen(schema: &Schema, reading: &TableRequest) -> Result<Vec<usize>, Ref
             Err(refusal) => return Err(refusal),
         }
     }
-    // Of several fields a file may lack some, but not all.
+    // A file may lack some of several fields, but not all.
     if let Some(refusal) = absent.filter(|_| !is_any) {
         return Err(refusal);
     }
