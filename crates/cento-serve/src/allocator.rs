@@ -57,9 +57,29 @@ fn trim() {
 #[cfg(test)]
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 mod tests {
+    use std::env;
     use std::fs;
+    use std::process::Command;
     use std::sync::Barrier;
     use std::thread;
+
+    /// Set in the process of [`alone`].
+    const ALONE: &str = "CENTO_TEST_ALONE";
+
+    /// Runs a test of this module in a process of its own, because the tests beside it take memory
+    /// too.
+    fn alone(name: &str, test: fn()) {
+        if env::var_os(ALONE).is_some() {
+            return test();
+        }
+        let output = Command::new(env::current_exe().unwrap())
+            .args(["--exact", &format!("allocator::tests::{name}")])
+            .env(ALONE, "1")
+            .output()
+            .unwrap();
+        let printed = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success() && printed.contains("1 passed"), "{printed}");
+    }
 
     /// Returns the resident memory of the process, in bytes, without mapped files.
     fn taken_bytes() -> usize {
@@ -77,33 +97,38 @@ mod tests {
 
     #[test]
     fn memory_freed_before_a_piece_in_use_is_given_back() {
-        super::give_back();
-        let before = taken_bytes();
-        let mut pieces: Vec<Box<[u8; 100]>> = (0..1_000_000).map(|_| Box::new([1; 100])).collect();
-        let last = pieces.pop();
-        drop(pieces);
-        super::freed(100 << 20);
-        let kept = taken_bytes().saturating_sub(before);
-        assert!(last.is_some() && kept < 60 << 20, "{} MiB are kept", kept >> 20);
+        alone("memory_freed_before_a_piece_in_use_is_given_back", || {
+            super::give_back();
+            let before = taken_bytes();
+            let mut pieces: Vec<Box<[u8; 100]>> =
+                (0..1_000_000).map(|_| Box::new([1; 100])).collect();
+            let last = pieces.pop();
+            drop(pieces);
+            super::freed(100 << 20);
+            let kept = taken_bytes().saturating_sub(before);
+            assert!(last.is_some() && kept < 60 << 20, "{} MiB are kept", kept >> 20);
+        });
     }
 
     #[test]
     fn memory_freed_by_requests_is_given_back() {
-        super::give_back();
-        let before = taken_bytes();
-        let (done, waits) = (Barrier::new(5), Barrier::new(5));
-        thread::scope(|scope| {
-            for _ in 0..4 {
-                scope.spawn(|| {
-                    request();
-                    done.wait();
-                    waits.wait();
-                });
-            }
-            done.wait();
-            let kept = taken_bytes().saturating_sub(before);
-            waits.wait();
-            assert!(kept < 40 << 20, "{} MiB are kept", kept >> 20);
+        alone("memory_freed_by_requests_is_given_back", || {
+            super::give_back();
+            let before = taken_bytes();
+            let (done, waits) = (Barrier::new(5), Barrier::new(5));
+            thread::scope(|scope| {
+                for _ in 0..4 {
+                    scope.spawn(|| {
+                        request();
+                        done.wait();
+                        waits.wait();
+                    });
+                }
+                done.wait();
+                let kept = taken_bytes().saturating_sub(before);
+                waits.wait();
+                assert!(kept < 40 << 20, "{} MiB are kept", kept >> 20);
+            });
         });
     }
 }
