@@ -4,6 +4,8 @@
 //! common with a document that contains it. A [trace](super::trace) therefore also counts these
 //! documents exactly: as infini-gram does for its n-grams, but from the stored texts.
 
+use std::collections::BinaryHeap;
+
 use cento_api::{ContainingDocuments, ShardContaining};
 
 use super::filter::{Filter, Phrase};
@@ -49,7 +51,9 @@ impl Search<'_> {
             false => Filter::new(snapshot, text),
         });
         let filter = filter.transpose()?;
-        let mut found = Vec::new();
+        let mut documents = 0;
+        // The earliest documents, with the latest of them on top.
+        let mut first = BinaryHeap::new();
         for (segment, view) in (0u32..).zip(snapshot.segments()) {
             let is_other =
                 |doc: &u32| excluded.binary_search(&DocAddress { segment, doc: *doc }).is_err();
@@ -58,18 +62,21 @@ impl Search<'_> {
                 filter.retain(segment as usize, &mut docs, stop)?;
             }
             phrase.retain(snapshot, segment, &mut docs, stop)?;
+            documents += docs.len() as u64;
             for doc in docs {
-                found.push((view.added_micros(doc)?, DocAddress { segment, doc }));
+                // No clock was before 1970.
+                let added = view.added_micros(doc)?.max(0).unsigned_abs();
+                let is_full = first.len() == LISTED_MAX;
+                if is_full && first.peek().is_some_and(|(latest, _)| added > *latest) {
+                    continue;
+                }
+                first.push((added, snapshot.id(DocAddress { segment, doc })?));
+                if is_full {
+                    first.pop();
+                }
             }
         }
-        let documents = found.len() as u64;
-        let mut first = Vec::with_capacity(found.len());
-        for (added, address) in found {
-            // No clock was before 1970.
-            first.push((added.max(0).unsigned_abs(), snapshot.id(address)?));
-        }
-        first.sort();
-        first.truncate(LISTED_MAX);
+        let first = first.into_sorted_vec();
         Ok(Some(ShardContaining { documents, first }))
     }
 }
@@ -141,6 +148,25 @@ mod tests {
         for text in ["light".to_owned(), "light went up ".repeat(7)] {
             assert_eq!(containing(&searcher, Query::text(text)), None);
         }
+    }
+
+    #[test]
+    fn the_first_of_many_documents_are_listed_and_all_are_counted() {
+        let index = Index::in_memory(Config::new("winnow(k=5,w=10)", "words", true).unwrap());
+        let index = index.unwrap();
+        let options = WriterOptions::default().memory_bytes(0usize).merge(false);
+        let mut writer = index.writer(options).unwrap();
+        for ids in [["m", "l"].as_slice(), &["z", "y", "x", "w", "v", "u", "t", "s"], &["b", "a"]] {
+            for &id in ids {
+                writer.add(Document::new(id, "The light went up.")).unwrap();
+            }
+            writer.commit().unwrap();
+        }
+        writer.finish().unwrap();
+        let searcher = Searcher::new(index.snapshot().unwrap());
+        let found = containing(&searcher, Query::text("light went")).unwrap();
+        assert_eq!(found.documents, 12);
+        assert_eq!(found.ids, ["m", "l", "z", "y", "x", "w", "v", "u", "t", "s"]);
     }
 
     #[test]

@@ -179,7 +179,9 @@ impl Search {
                 collected.add(subject, &answer, text_of, analyzer)?;
             }
             // `--limit 0` shows no hits, so `more` decides whether something was found.
+            let containing = answer.trace.as_ref().and_then(|trace| trace.containing.as_ref());
             found |= !answer.hits.is_empty() || answer.more;
+            found |= containing.is_some_and(|containing| containing.documents > 0);
             defaults = answer.defaults.or(defaults);
             answered += 1;
             match &mut out {
@@ -415,7 +417,7 @@ fn print_human(
         line!(out, "--for {defaults}")?;
     }
     if let Some(traced) = &answer.trace {
-        trace::print(out, answer, traced, wanted.options.date.as_deref())?;
+        trace::print(out, answer, traced, &wanted.options)?;
     }
     if !answer.hits.is_empty() {
         print_hits(out, answer, text)?;

@@ -8,7 +8,9 @@ use serde::Serialize;
 use super::{Result, Search, VerbOutcome, line, output};
 use crate::output::percent;
 use crate::terminal::Id;
-use cento::search::{Answer, ContainingDocuments, Goal, SpanCarrier, Trace, TracedSpan};
+use cento::search::{
+    Answer, ContainingDocuments, Goal, SearchOptions, SpanCarrier, Trace, TracedSpan,
+};
 use cento_api::{TimeOrder, Unit};
 
 /// Show which parts of your text stored documents have too, and which document had each part first.
@@ -80,12 +82,12 @@ pub struct Row<'a> {
     pub span: &'a TracedSpan,
 }
 
-/// Prints the shares and spans of a text. `date` is the meta field that should date the carriers.
+/// Prints the shares and spans of a text.
 pub fn print(
     out: &mut impl Write,
     answer: &Answer,
     trace: &Trace,
-    date: Option<&str>,
+    options: &SearchOptions,
 ) -> io::Result<()> {
     line!(
         out,
@@ -96,11 +98,13 @@ pub fn print(
         percent(trace.new),
         output::counted(trace.spans.len() as u64, "span"),
     )?;
-    if let (Some(field), TimeOrder::Added, false) = (date, trace.order, trace.spans.is_empty()) {
+    if let (Some(field), TimeOrder::Added, false) =
+        (&options.date, trace.order, trace.spans.is_empty())
+    {
         line!(out, "no carrier has a date in `{field}`: `first` means added first")?;
     }
     if let Some(containing) = &trace.containing {
-        print_containing(out, containing)?;
+        print_containing(out, containing, options.filter.is_some())?;
     }
     for span in &trace.spans {
         let TracedSpan { words, matched, carriers, .. } = *span;
@@ -133,15 +137,20 @@ pub fn print(
 }
 
 /// Prints the documents that contain the whole text.
-fn print_containing(out: &mut impl Write, containing: &ContainingDocuments) -> io::Result<()> {
+fn print_containing(
+    out: &mut impl Write,
+    containing: &ContainingDocuments,
+    is_filtered: bool,
+) -> io::Result<()> {
     let ContainingDocuments { documents, ids } = containing;
+    let of = if is_filtered { " that the filter keeps" } else { "" };
     if *documents == 0 {
-        return line!(out, "no document contains the whole text");
+        return line!(out, "no document{of} contains the whole text");
     }
     let more = if *documents > ids.len() as u64 { ", ..." } else { "" };
     let ids: Vec<String> = ids.iter().map(|id| Id(id).to_string()).collect();
     let documents = output::counted(*documents, "document");
-    line!(out, "{documents} with the whole text: {}{more}", ids.join(", "))
+    line!(out, "{documents}{of} with the whole text: {}{more}", ids.join(", "))
 }
 
 /// Returns the carrier's id and position.

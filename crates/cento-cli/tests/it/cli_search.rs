@@ -111,6 +111,23 @@ fn a_trace_has_the_spans_of_a_text_and_leaves_out_documents_that_add_nothing() {
 }
 
 #[test]
+fn a_trace_of_a_few_words_finds_the_documents_that_contain_them() {
+    let (dir, _) = stitched();
+    let phrase = words(3, 50).split(' ').take(3).collect::<Vec<_>>().join(" ");
+    let trace = |more: &[&str]| dir.run(&[&["trace", "idx", "--text", &phrase], more].concat());
+    let found = trace(&[]);
+    assert!(found.out.contains("100.0 % new, in 0 spans"), "{}", found.out);
+    assert!(found.out.contains("1 document with the whole text: other\n"), "{}", found.out);
+    assert_eq!(found.status, 0);
+    let kept = trace(&["--filter", "id:other"]);
+    let expected = "1 document that the filter keeps with the whole text: other\n";
+    assert!(kept.out.contains(expected) && kept.status == 0, "{}", kept.out);
+    let none = trace(&["--filter", "NOT id:other"]);
+    let expected = "no document that the filter keeps contains the whole text";
+    assert!(none.out.contains(expected) && none.status == 1, "{}", none.out);
+}
+
+#[test]
 fn the_best_passage_is_that_of_the_document_with_most_of_the_query() {
     let (dir, _) = stitched();
     let passage = words(2, 60);
