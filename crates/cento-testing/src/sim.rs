@@ -89,7 +89,8 @@ impl State {
             Fault::NoSpace(_)
                 if number >= at && matches!(operation, Operation::Create | Operation::Write) =>
             {
-                io::ErrorKind::StorageFull.into()
+                // 28 is ENOSPC on Linux.
+                io::Error::from_raw_os_error(28)
             }
             Fault::WriteError(_) | Fault::SyncError(_) if number == at => {
                 // 5 is EIO on Linux.

@@ -8,6 +8,7 @@ use std::error::Error as StdError;
 use std::fmt;
 use std::io;
 use std::path::Path;
+use std::sync::Arc;
 
 use tantivy::TantivyError;
 use tantivy::directory::error::{
@@ -172,12 +173,31 @@ pub fn query_words(error: &QueryParserError) -> String {
     }
 }
 
+/// Returns the failure with the system's error as its cause if tantivy has kept only its words, as
+/// it does when it writes the texts and fields of a segment.
+fn with_system_error(error: TantivyError) -> TantivyError {
+    let system_error = match &error {
+        TantivyError::IoError(cause) => system_error(&cause.to_string()),
+        TantivyError::InternalError(what) => system_error(what),
+        _ => None,
+    };
+    system_error.map_or(error, |cause| TantivyError::IoError(Arc::new(cause)))
+}
+
+/// Returns the error of the system that is shown as exactly these words.
+fn system_error(words: &str) -> Option<io::Error> {
+    let (_, code) = words.strip_suffix(')')?.rsplit_once("(os error ")?;
+    let error = io::Error::from_raw_os_error(code.parse().ok()?);
+    (error.to_string() == words).then_some(error)
+}
+
 /// Converts a failure of tantivy in the directory `path`. If an error of cento caused the failure,
 /// returns that error, with the directory before the name of a damaged file.
 pub fn store_error(action: &'static str, path: &Path, error: TantivyError) -> Error {
     if let TantivyError::LockFailure(LockError::LockBusy, _) = error {
         return Error::Locked { path: path.to_owned() };
     }
+    let error = with_system_error(error);
     if let TantivyError::LockFailure(LockError::IoError(error), _) = &error
         && error.get_ref().is_none()
     {
@@ -207,7 +227,6 @@ pub fn store_error(action: &'static str, path: &Path, error: TantivyError) -> Er
 #[cfg(test)]
 mod tests {
     use std::path::PathBuf;
-    use std::sync::Arc;
 
     use super::*;
 
@@ -276,6 +295,23 @@ mod tests {
             cause.is_some_and(|cause| cause.kind() == io::ErrorKind::StorageFull)
         });
         assert_eq!(found.count(), 7);
+    }
+
+    #[test]
+    fn a_full_disk_is_known_where_only_its_words_are_left() {
+        // 5 is EIO on Linux, 28 is ENOSPC.
+        let system = |code| io::Error::from_raw_os_error(code);
+        let reason = |error| store_error("commit to", Path::new("a.idx"), error).reason().code();
+        let held = |error| TantivyError::IoError(Arc::new(io::Error::other(error)));
+        let shown = system(28).to_string();
+        assert_eq!(reason(TantivyError::InternalError(shown.clone())), "storage_full");
+        assert_eq!(reason(held(shown.clone())), "storage_full");
+        let expected = TantivyError::InternalError(system(5).to_string());
+        assert_eq!(reason(expected), reason(TantivyError::IoError(Arc::new(system(5)))));
+        for other in [format!("{shown}!"), format!("a.txt: {shown}"), "(os error 28)".to_owned()] {
+            assert_ne!(reason(TantivyError::InternalError(other.clone())), "storage_full");
+            assert_ne!(reason(held(other)), "storage_full");
+        }
     }
 
     #[test]

@@ -17,12 +17,12 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use crate::common::sim::{Fault, SimDirectory};
 use crate::common::{Model, config, document, holds, words};
-use cento::Result;
 use cento::Stop;
 use cento::hash::mix64;
 use cento::index::SignedDocument;
 use cento::index::{Config, Index, Training, Writer, WriterOptions};
 use cento::scheme::frequency::FrequencyTable;
+use cento::{Reason, Result};
 use cento_collections::withdraw::{Plan, WithdrawOptions};
 
 /// A sequence of operations on an index with this configuration.
@@ -299,6 +299,11 @@ fn every_fault(
             let mut bad = Vec::new();
             if let (Err(error), false) = (&ran, has_failed) {
                 bad.push(format!("it failed without a fault: {error}"));
+            }
+            if let (Err(error), true, Fault::NoSpace(_)) = (&ran, has_failed, fault(at))
+                && error.reason() != Reason::StorageFull
+            {
+                bad.push(format!("the reason is no full disk: {error}"));
             }
             for path in directory.deleted_too_early() {
                 bad.push(format!("{} was deleted too early", path.display()));
