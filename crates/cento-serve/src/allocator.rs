@@ -63,18 +63,14 @@ mod tests {
     use std::sync::Barrier;
     use std::thread;
 
-    /// Set in the process of [`alone`].
-    const ALONE: &str = "CENTO_TEST_ALONE";
-
     /// Runs a test of this module in a process of its own, because the tests beside it take memory
     /// too.
     fn alone(name: &str, test: fn()) {
-        if env::var_os(ALONE).is_some() {
+        if env::args().any(|argument| argument == "--exact") {
             return test();
         }
         let output = Command::new(env::current_exe().unwrap())
             .args(["--exact", &format!("allocator::tests::{name}")])
-            .env(ALONE, "1")
             .output()
             .unwrap();
         let printed = String::from_utf8_lossy(&output.stdout);
