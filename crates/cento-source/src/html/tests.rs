@@ -244,6 +244,22 @@ fn menus_within_an_article_and_beside_it_are_left_out() {
 }
 
 #[test]
+fn the_summary_before_a_table_of_contents_is_content() {
+    // Pages of an encyclopedia lost their first paragraphs, and tables between paragraphs.
+    let summary = "<p>Mostyn is a harbor on the north coast, known for its pilots.</p>";
+    let contents: String =
+        (1..40).map(|n| format!("<li><a href=#s{n}>{n} Section</a></li>")).collect();
+    let rows: String = (1..40).map(|n| format!("<tr><td><b>{n}</b><td><i>a</i></tr>")).collect();
+    let inner = format!("{PARAGRAPHS}<table>{rows}</table><p>An end of it.</p>");
+    let page = format!(
+        "<div>{MENU}</div><div>{summary}<div><ul>{contents}</ul></div>{inner}</div><div>{MENU}         <p>A notice about the cookies of this site.</p></div>"
+    );
+    let read = shown(page.as_bytes(), None, Html::Content);
+    let expected = shown(format!("{summary}{inner}").as_bytes(), None, Html::All);
+    assert_eq!(collapsed(&read), collapsed(&expected));
+}
+
+#[test]
 fn the_body_of_a_short_page_is_read_whatever_its_title_is() {
     // The title alone was the content.
     let title = "<title>Northport Harbour Office, public notices of the board</title>";
