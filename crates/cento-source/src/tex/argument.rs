@@ -1,5 +1,7 @@
 //! Arguments and blocks that are no text where they stand.
 
+use super::expand::ArgumentMacro;
+
 /// Commands whose argument is a note.
 const NOTES: [&str; 7] =
     ["footnote", "footnotetext", "endnote", "thanks", "marginpar", "sidenote", "note"];
@@ -53,11 +55,18 @@ const BLOCKS: [(&str, &[&str]); 3] = [
     ("iffalse", &["fi", "else"]),
 ];
 
+/// Commands for the plural of a term, whose letters are those of most plurals in English.
+const PLURALS: [&str; 7] = ["GLSpl", "Glspl", "aclp", "acp", "acfp", "acsp", "glspl"];
+
 /// What an argument or block is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ArgumentKind {
     Note,
     Heading,
+    /// Text like that around it, as an argument of a macro.
+    Text,
+    /// A term, which stands for its plural.
+    Plural,
     Deleted,
     /// A text whose next argument is the text that it replaces.
     Replacement,
@@ -70,6 +79,7 @@ impl ArgumentKind {
     pub fn of(command: &str) -> Option<ArgumentKind> {
         match command {
             REPLACED => Some(ArgumentKind::Replacement),
+            name if PLURALS.contains(&name) => Some(ArgumentKind::Plural),
             name if NOTES.contains(&name) => Some(ArgumentKind::Note),
             name if HEADINGS.contains(&name) => Some(ArgumentKind::Heading),
             name if DELETED.contains(&name) => Some(ArgumentKind::Deleted),
@@ -90,12 +100,12 @@ impl ArgumentKind {
 
     /// Returns whether the text up to here may still go elsewhere.
     pub fn is_apart(self) -> bool {
-        !matches!(self, ArgumentKind::Heading | ArgumentKind::Replacement)
+        matches!(self, ArgumentKind::Note | ArgumentKind::Deleted | ArgumentKind::Block(_))
     }
 }
 
 /// An argument or block whose end has not been read.
-pub struct OpenArgument {
+pub struct OpenArgument<'a> {
     pub kind: ArgumentKind,
     /// Fewer open braces than these end the argument.
     pub depth: usize,
@@ -105,4 +115,6 @@ pub struct OpenArgument {
     pub notes: usize,
     /// Whether this or an argument around it may still go elsewhere.
     pub is_apart: bool,
+    /// The macro of the argument, and its next argument.
+    pub then: Option<(&'a ArgumentMacro, usize)>,
 }

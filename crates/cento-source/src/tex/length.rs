@@ -93,6 +93,24 @@ fn after_length(rest: &str) -> Option<&str> {
     unit.filter(|left| !left.starts_with(|c: char| c.is_alphabetic()))
 }
 
+/// Returns the number of bytes of the measures of a box at the beginning of an environment, such as
+/// `{14}(1,5.5)` and `{5cm}(0pt,1cm)`, or 0.
+pub fn coordinates_len(rest: &str) -> usize {
+    const MAX: usize = 60;
+    let near = &rest[..rest.floor_char_boundary(MAX)];
+    let between = |rest: &str, open: char, close: char| {
+        let (inner, _) = rest.strip_prefix(open)?.split_once(close)?;
+        let is_measure = |c: char| c.is_ascii_alphanumeric() || "\\.,+- ".contains(c);
+        let number = inner.trim_start_matches([' ', '-', '.']);
+        let is_number = number.starts_with(|c: char| c.is_ascii_digit());
+        (is_number && inner.chars().all(is_measure)).then_some(inner.len() + 2)
+    };
+    let braces = between(near, '{', '}').unwrap_or(0);
+    let place = between(&near[braces..], '(', ')');
+    let place = place.filter(|len| near[braces..braces + len].contains(','));
+    place.map_or(0, |len| braces + len)
+}
+
 /// Returns the number of bytes of an overlay specification of beamer, such as `<1->` and
 /// `<2|handout:0>`, or 0.
 pub fn overlay_len(rest: &str) -> usize {
