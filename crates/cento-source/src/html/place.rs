@@ -27,7 +27,7 @@ pub struct PlaceInPage {
     pub is_beside: bool,
     /// The number of the outermost enclosing `article`.
     pub article: Option<usize>,
-    /// The number of the outermost enclosing `main`.
+    /// The number of the outermost enclosing `main`, or element with this role.
     pub main: Option<usize>,
     /// The number of the innermost enclosing container.
     pub container: Option<usize>,
@@ -80,11 +80,12 @@ impl Places {
             return;
         }
         let role = tag.attributes.get(&b"role"[..]).map(|role| role.to_vec());
-        let is_beside =
-            BESIDE.contains(&name) || role.is_some_and(|role| ROLES.contains(&role.as_slice()));
+        let is_one = |roles: &[&[u8]]| role.as_deref().is_some_and(|role| roles.contains(&role));
+        let is_beside = BESIDE.contains(&name) || is_one(&ROLES);
+        let is_main = name == b"main" || is_one(&[b"main"]);
         Outermost::start(&mut self.beside, name, is_beside, piece);
         Outermost::start(&mut self.article, name, name == b"article", self.count);
-        Outermost::start(&mut self.main, name, name == b"main", self.count);
+        Outermost::start(&mut self.main, name, is_main, self.count);
         self.start_container(name);
         self.count += 1;
         self.update();

@@ -204,7 +204,9 @@ fn tables_talk_and_short_paragraphs_around_the_core_are_content() {
     let talk = "<div>A: Who?</div><div>B: The pilot.</div>".repeat(30);
     let linked = "<table><tr><td><a href=x>Anna</a></td><td>of Hull in the year 1841</td></table>";
     for rest in [&table, &talk, linked, "<p>He died.</p>", "<ul><li>a brig<li>a sloop</ul>"] {
-        for (before, after) in [("<article>", "</article>"), ("<main>", "</main>"), ("", "")] {
+        let main = ("<div role=main>", "</div>");
+        for (before, after) in [("<article>", "</article>"), ("<main>", "</main>"), main, ("", "")]
+        {
             for inner in [
                 format!("{PARAGRAPHS}{rest}"),
                 format!("{rest}{PARAGRAPHS}"),
@@ -415,6 +417,13 @@ fn blocks_that_are_hidden_are_counted_wherever_they_are() {
 fn a_mark_after_a_short_word_continues_the_count() {
     let page = "<p>the wall<sup>1</sup> by a<sup>2</sup> house<sup>3</sup> of 5 m<sup>2</sup>";
     assert_eq!(shown(page.as_bytes(), None, Html::All), "the wall by a house of 5 m2");
+}
+
+#[test]
+fn an_empty_title_of_a_drawing_does_not_swallow_the_page() {
+    let page = "<p>a <svg><title/><style /></svg>b<svg><title>no</title></svg> <title/>c</title>d";
+    assert_eq!(shown(page.as_bytes(), None, Html::All), "a b\nc\nd");
+    check_origins(page).unwrap();
 }
 
 #[test]
