@@ -1,6 +1,7 @@
 //! Finds the content of a page.
 //!
-//! The core is the part of the page with the maximum sum, where a word counts 1 and a tag -2.
+//! The core is the part of the page with the maximum sum, where a word counts 1 and a tag -2. It is
+//! within the `main` element of a page, which other articles may surround that are longer.
 //! Content is the core and its surroundings except menus (elements beside the content, and runs of
 //! links): the remaining text of the article or `main` element around the core, the paragraphs that
 //! are in the same element as the paragraphs of the core, and the text before and after the core up
@@ -23,6 +24,9 @@ const CONTENT_SHARE: i64 = 2;
 
 /// The minimum share (1/4) of the core's words in an element that makes the element content.
 const ARTICLE_SHARE: i64 = 4;
+
+/// The minimum number of words of a `main` element that has the core.
+const MAIN_WORDS_MIN: i64 = 50;
 
 /// The text around the core ends at this number of blocks of a menu.
 const MENU_BLOCKS: usize = 2;
@@ -57,7 +61,8 @@ fn words_of(pieces: &[PagePiece]) -> i64 {
 /// Removes all pieces outside of the content.
 pub fn keep_content(pieces: &mut Vec<PagePiece>) {
     let blocks = blocks(pieces);
-    let core = core(pieces);
+    let main = main_with_words(&blocks);
+    let core = core(pieces, main);
     let mut kept: Vec<bool> = blocks
         .iter()
         .map(|block| block.overlaps(&core) && !block.is_beside && !block.is_title)
@@ -144,12 +149,27 @@ fn blocks(pieces: &[PagePiece]) -> Vec<ContentBlock> {
     blocks
 }
 
-/// Returns the range with the maximum sum. Among equals, the first and longest range wins.
-fn core(pieces: &[PagePiece]) -> Range<usize> {
+/// Returns the number of the `main` element with most words outside of menus, if these are some
+/// sentences.
+fn main_with_words(blocks: &[ContentBlock]) -> Option<usize> {
+    let mut words: HashMap<usize, i64> = HashMap::new();
+    for block in blocks.iter().filter(|block| !block.is_menu()) {
+        if let Some(main) = block.place.main {
+            *words.entry(main).or_default() += block.words;
+        }
+    }
+    let most = words.into_iter().max_by_key(|(main, words)| (*words, std::cmp::Reverse(*main)));
+    most.filter(|(_, words)| *words >= MAIN_WORDS_MIN).map(|(main, _)| main)
+}
+
+/// Returns the range with the maximum sum, within the `main` element of this number if there is
+/// one. Among equals, the first and longest range wins.
+fn core(pieces: &[PagePiece], main: Option<usize>) -> Range<usize> {
     let (mut best, mut best_sum) = (0..0, 0);
     let (mut start, mut sum) = (0, 0);
     for (at, piece) in pieces.iter().enumerate() {
         sum += match piece {
+            PagePiece::Text { place, .. } if main.is_some_and(|main| place.main != Some(main)) => 0,
             PagePiece::Text { words, place, .. } if !place.is_beside && !place.is_title => *words,
             PagePiece::Tag { cost, .. } => -cost,
             PagePiece::Text { .. } | PagePiece::Hidden(_) => 0,

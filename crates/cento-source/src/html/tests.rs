@@ -262,6 +262,20 @@ fn the_summary_before_a_table_of_contents_is_content() {
 }
 
 #[test]
+fn the_core_is_in_the_main_part() {
+    // Teasers of other articles were longer than the article, and were the content.
+    let article = "<p>The lifeboat of Mostyn went out at four in the night.</p>".repeat(6);
+    let links: String = (1..9).map(|n| format!("<li><a href={n}>Story {n}</a></li>")).collect();
+    let page = format!("<main>{article}</main><ul>{links}</ul><div>{}</div>", PARAGRAPHS.repeat(2));
+    let read = shown(page.as_bytes(), None, Html::Content);
+    assert!(read.starts_with("The lifeboat"), "{read}");
+    assert!(!read.contains("Story 1"), "{read}");
+    // An empty main part has none.
+    let page = format!("<main><p>Loading</p></main>{PARAGRAPHS}");
+    assert!(shown(page.as_bytes(), None, Html::Content).contains("is his own."));
+}
+
+#[test]
 fn the_body_of_a_short_page_is_read_whatever_its_title_is() {
     // The title alone was the content.
     let title = "<title>Northport Harbour Office, public notices of the board</title>";
