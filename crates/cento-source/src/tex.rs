@@ -8,6 +8,7 @@
 //! numbers of passages are line numbers of the file.
 
 mod argument;
+mod caption;
 mod command;
 mod definition;
 mod drawing;
@@ -20,13 +21,13 @@ mod shorthand;
 #[cfg(test)]
 mod tests;
 
-use self::argument::{ArgumentKind, OpenArgument, WITH_TITLE};
+use self::argument::{ArgumentKind, OpenArgument, WITH_TITLE, is_pointer};
 use self::command::{ACCENTS, BETWEEN_WORDS, ENVIRONMENTS_WITHOUT_TEXT, LETTERS, WITHOUT_TEXT};
 use self::definition::{Definitions, Macro, definition_len, definitions};
 use self::drawing::Drawing;
 use self::expand::ArgumentMacro;
 use self::front::begin_of;
-use self::length::{coordinates_len, length_after, overlay_len};
+use self::length::{address_len, coordinates_len, length_after, overlay_len};
 use self::option::{Owner, bracketed, options};
 use self::shorthand::Shorthands;
 use crate::format::{FileFormat, Markup, TextOf};
@@ -410,6 +411,9 @@ impl<'a> TexReader<'a> {
         let found = WITHOUT_TEXT.iter().find(|(other, _)| *other == name);
         let arguments = found.map_or(usize::from(is_pointer), |(_, arguments)| *arguments);
         let owner = Owner::Command(name, arguments > 0);
+        if name == "lstinputlisting" {
+            self.captions(name);
+        }
         self.options(owner);
         for number in 0..arguments {
             if number > 0 {
@@ -517,6 +521,7 @@ impl<'a> TexReader<'a> {
         if is_formula(name) {
             self.formula = Formula::Other;
         }
+        self.captions(name);
         let is_verbatim = VERBATIM.contains(&name);
         if is_verbatim || name == "comment" {
             self.options(Owner::Environment(name));
@@ -575,22 +580,6 @@ impl<'a> TexReader<'a> {
             self.skip(if len > 0 { spaces + 1 + len } else { 0 });
         }
     }
-}
-
-/// Returns whether the argument of a command is a label: a citation or a reference.
-fn is_pointer(name: &str) -> bool {
-    let name = name.to_ascii_lowercase();
-    let is_reference = name.ends_with("ref") && name != "hyperref";
-    name.contains("cite") || is_reference || name.ends_with("label")
-}
-
-/// Returns the size of an address in braces before the text that links to it, or 0.
-fn address_len(near: &str) -> usize {
-    let is_address = ["http://", "https://"].iter().any(|scheme| near.starts_with(scheme));
-    let end = near.find('}').filter(|_| is_address).unwrap_or_default();
-    let is_before_text =
-        near[end..].starts_with("}{") && !near[..end].contains(char::is_whitespace);
-    if is_before_text { end } else { 0 }
 }
 
 /// Returns whether an environment is a formula. `name` may continue after a closing brace.

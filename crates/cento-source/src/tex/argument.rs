@@ -104,6 +104,13 @@ impl ArgumentKind {
     }
 }
 
+/// Returns whether the argument of a command is a label: a citation or a reference.
+pub fn is_pointer(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    let is_reference = name.ends_with("ref") && name != "hyperref";
+    name.contains("cite") || is_reference || name.ends_with("label")
+}
+
 /// An argument or block whose end has not been read.
 pub struct OpenArgument<'a> {
     pub kind: ArgumentKind,

@@ -1,4 +1,4 @@
-//! Lengths and numbers that follow a command of TeX without braces.
+//! Lengths, numbers and addresses that are no text where they stand.
 
 use super::option::UNITS;
 
@@ -109,6 +109,15 @@ pub fn coordinates_len(rest: &str) -> usize {
     let place = between(&near[braces..], '(', ')');
     let place = place.filter(|len| near[braces..braces + len].contains(','));
     place.map_or(0, |len| braces + len)
+}
+
+/// Returns the size of an address in braces before the text that links to it, or 0.
+pub fn address_len(near: &str) -> usize {
+    let is_address = ["http://", "https://"].iter().any(|scheme| near.starts_with(scheme));
+    let end = near.find('}').filter(|_| is_address).unwrap_or_default();
+    let is_before_text =
+        near[end..].starts_with("}{") && !near[..end].contains(char::is_whitespace);
+    if is_before_text { end } else { 0 }
 }
 
 /// Returns the number of bytes of an overlay specification of beamer, such as `<1->` and

@@ -36,7 +36,6 @@ fn brackets_that_are_no_options_are_text() {
     check("\\noindent[a remark of mine] \\alpha[t] b", "[a remark of mine] [t] b");
     check("\\item[Harding] one \\item two", "[Harding] one  two");
     check("\\begin{theorem}[Pythagoras] a", "[Pythagoras] a");
-    check("\\begin{lstlisting}[language=C, caption=Sort]\nx", "[language=C, caption=Sort]\nx");
     check("\\cite{x}[a remark] \\end{itemize}[b]", "[a remark] [b]");
     check("\\emph{a [b} c] \\textbf[d{e}] f", "a [b c] [de] f");
     check("a \\\\ [b] \\\\[c, d] e", "a   [b]  [c, d] e");
