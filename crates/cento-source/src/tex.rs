@@ -26,7 +26,7 @@ use self::command::{ACCENTS, BETWEEN_WORDS, ENVIRONMENTS_WITHOUT_TEXT, LETTERS, 
 use self::definition::{Definitions, Macro, definition_len, definitions};
 use self::drawing::Drawing;
 use self::expand::ArgumentMacro;
-use self::front::begin_of;
+use self::front::end_of;
 use self::length::{address_len, coordinates_len, length_after, overlay_len};
 use self::option::{Owner, bracketed, options};
 use self::shorthand::Shorthands;
@@ -85,7 +85,7 @@ const ARGUMENT_BYTES_MAX: usize = 1000;
 
 /// The text of LaTeX.
 pub fn text_of(source: &str) -> String {
-    let begin = begin_of(source, BEGIN).map_or(0, |at| at + BEGIN.len());
+    let begin = end_of(source, BEGIN).unwrap_or(0);
     let shorthands = if begin > 0 {
         Shorthands::of_preamble(&source[..begin])
     } else {

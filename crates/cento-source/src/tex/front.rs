@@ -9,9 +9,20 @@ const SEEN: [&str; 4] = ["title", "subtitle", "author", "abstract"];
 /// The maximum size of such an argument, in bytes.
 const BYTES_MAX: usize = 10_000;
 
-/// Returns the offset of the first of these marks that is not in a comment.
-pub fn begin_of(source: &str, mark: &str) -> Option<usize> {
-    source.match_indices(mark).map(|(at, _)| at).find(|at| !is_in_comment(&source[..*at]))
+/// Returns where the first of these marks ends that is not in a comment and not a part of a longer
+/// name.
+pub fn end_of(source: &str, mark: &str) -> Option<usize> {
+    let mut from = 0;
+    loop {
+        let end = from + source[from..].find(mark)? + mark.len();
+        if source[end..].starts_with(|c: char| c.is_ascii_alphabetic()) && !mark.ends_with('}') {
+            from = end;
+        } else if is_in_comment(&source[..end - mark.len()]) {
+            from = end + source[end..].find('\n')?;
+        } else {
+            return Some(end);
+        }
+    }
 }
 
 /// Returns whether a text ends in a comment.
@@ -48,10 +59,7 @@ impl<'a> TexReader<'a> {
 /// Returns the places of the arguments that a reader sees, in their order.
 fn arguments(preamble: &str) -> Vec<(usize, usize)> {
     let argument = |name: &&str| {
-        let is_one = |at: &usize| !preamble[*at..].starts_with(|c: char| c.is_ascii_alphabetic());
-        let command = format!("\\{name}");
-        let named = preamble.match_indices(&command).map(|(at, _)| at + command.len());
-        let begin = named.filter(is_one).find(|at| !is_in_comment(&preamble[..*at]))?;
+        let begin = end_of(preamble, &format!("\\{name}"))?;
         let mut rest = &preamble[begin..];
         rest = &rest[..rest.floor_char_boundary(BYTES_MAX)];
         let mut left = rest.trim_start();
@@ -77,6 +85,7 @@ mod tests {
                  %\\author{No}\n\\author{Ann}\\date{May}\n\\begin{document}\n\\maketitle Text",
                 "\nOn\ntides A fund\n\nAnn\n\n Text",
             ),
+            ("%\\title{No}\\title{No}\n\\begin{document}a", "\na"),
             ("\\titleformat{a}\\title{\\begin{document}b", "b"),
             ("\\title{A}\\subtitle{B}% \\begin{document}\n\\begin{document}c", "A B\nc"),
         ] {
