@@ -21,11 +21,11 @@ mod shorthand;
 #[cfg(test)]
 mod tests;
 
-use self::argument::{ArgumentKind, OpenArgument, WITH_TITLE, is_pointer};
+use self::argument::{ArgumentKind, WITH_TITLE, is_pointer};
 use self::command::{ACCENTS, BETWEEN_WORDS, ENVIRONMENTS_WITHOUT_TEXT, LETTERS, WITHOUT_TEXT};
 use self::definition::{Definitions, Macro, definition_len, definitions};
 use self::drawing::Drawing;
-use self::expand::ArgumentMacro;
+use self::expand::{ArgumentMacro, OpenArgument};
 use self::front::end_of;
 use self::length::{address_len, coordinates_len, length_after, overlay_len};
 use self::option::{Owner, bracketed, options};

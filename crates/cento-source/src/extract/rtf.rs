@@ -149,8 +149,8 @@ impl RtfFilter {
         bytes.len()
     }
 
-    /// Keeps text if it is visible, or else counts its characters as hidden. A space or the end of a
-    /// line, which has no characters, separates words whatever its size and color are.
+    /// Keeps text if it is visible, or else counts its characters as hidden. A space or the end of
+    /// a line, which has no characters, separates words whatever its size and color are.
     fn text(&mut self, bytes: &[u8], characters: usize) -> usize {
         let GroupLook { is_deleted, vanishes, is_small, is_white, is_behind, is_table, .. } =
             self.look;

@@ -254,7 +254,8 @@ fn the_summary_before_a_table_of_contents_is_content() {
     let rows: String = (1..40).map(|n| format!("<tr><td><b>{n}</b><td><i>a</i></tr>")).collect();
     let inner = format!("{PARAGRAPHS}<table>{rows}</table><p>An end of it.</p>");
     let page = format!(
-        "<div>{MENU}</div><div>{summary}<div><ul>{contents}</ul></div>{inner}</div><div>{MENU}         <p>A notice about the cookies of this site.</p></div>"
+        "<div>{MENU}</div><div>{summary}<div><ul>{contents}</ul></div>{inner}</div><div>{MENU}\
+         <p>A notice about the cookies of this site.</p></div>"
     );
     let read = shown(page.as_bytes(), None, Html::Content);
     let expected = shown(format!("{summary}{inner}").as_bytes(), None, Html::All);

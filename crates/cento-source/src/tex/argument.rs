@@ -1,7 +1,5 @@
 //! Arguments and blocks that are no text where they stand.
 
-use super::expand::ArgumentMacro;
-
 /// Commands whose argument is a note.
 const NOTES: [&str; 7] =
     ["footnote", "footnotetext", "endnote", "thanks", "marginpar", "sidenote", "note"];
@@ -109,19 +107,4 @@ pub fn is_pointer(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     let is_reference = name.ends_with("ref") && name != "hyperref";
     name.contains("cite") || is_reference || name.ends_with("label")
-}
-
-/// An argument or block whose end has not been read.
-pub struct OpenArgument<'a> {
-    pub kind: ArgumentKind,
-    /// Fewer open braces than these end the argument.
-    pub depth: usize,
-    /// The offset in the text where the argument begins.
-    pub start: usize,
-    /// The number of notes before.
-    pub notes: usize,
-    /// Whether this or an argument around it may still go elsewhere.
-    pub is_apart: bool,
-    /// The macro of the argument, and its next argument.
-    pub then: Option<(&'a ArgumentMacro, usize)>,
 }

@@ -37,7 +37,8 @@ mod tests {
     fn options_of_an_environment_show_their_captions_alone() {
         for (tex, text) in [
             (
-                "a\\begin{lstlisting}[language=C,\n  caption={The \\emph{sort}, fast}, label={l:s}]\nx",
+                "a\\begin{lstlisting}[language=C,\n  caption={The \\emph{sort}, fast}, \
+                 label={l:s}]\nx",
                 "a\nThe sort, fast\nx",
             ),
             ("\\begin{tcolorbox}[title=Tides, colback=red]a", "Tides a"),

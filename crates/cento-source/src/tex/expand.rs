@@ -26,6 +26,21 @@ pub struct ArgumentMacro {
     kinds: Vec<ArgumentKind>,
 }
 
+/// An argument or block whose end has not been read.
+pub struct OpenArgument<'a> {
+    pub kind: ArgumentKind,
+    /// Fewer open braces than these end the argument.
+    pub depth: usize,
+    /// The offset in the text where the argument begins.
+    pub start: usize,
+    /// The number of notes before.
+    pub notes: usize,
+    /// Whether this or an argument around it may still go elsewhere.
+    pub is_apart: bool,
+    /// The macro of the argument, and its next argument.
+    pub then: Option<(&'a ArgumentMacro, usize)>,
+}
+
 /// Returns the body of a macro with letters instead of its arguments.
 pub fn with_letters(body: &str, arguments: usize) -> Option<String> {
     if arguments == 0 || arguments > ARGUMENTS_MAX || body.contains("##") {

@@ -179,9 +179,9 @@ fn terms_of_a_glossary_and_hyphens_are_text() {
 #[test]
 fn only_text_in_braces_is_text_of_a_drawing() {
     check(
-        "a\\begin{tikzpicture}[x=1cm]\n\\draw (0,0) to node[above] {the \\emph{sea}} (1,1) -- cycle;\n\
+        "a\\begin{tikzpicture}[x=1cm]\n\\draw (0,0) to node[above] {the \\emph{sea}} (1,1);\n\
          \\node (b) at (a.east) {rises};\\end{tikzpicture}b [c]",
-        "a\n    the sea   \n    rises b [c]",
+        "a\n    the sea \n    rises b [c]",
     );
 }
 
