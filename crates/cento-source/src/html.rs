@@ -31,6 +31,7 @@ use html5gum::{Span, StartTag, Token, Tokenizer};
 pub(crate) use aligned::decoded;
 use aligned::{AlignedPart, parts};
 pub(crate) use body::body_of;
+use body::{EmptyElements, without_empty};
 pub(crate) use encoding::{decoded_page, decoded_xml};
 pub use format::FORMAT;
 use hidden::{Sight, Visibility, article_in_data, hidden_in};
@@ -254,6 +255,7 @@ impl PagePiece {
 /// Returns the pieces of a page. If a reader would see no text at all, hidden text is included. If
 /// a style sheet hides most words, a script displays them, and the sheet is ignored.
 fn pieces(page: &str) -> Vec<PagePiece> {
+    let page = &*without_empty(page, EmptyElements::InDrawings);
     let (mut pieces, mut words) = pieces_seen(page, PageStyle::of(page), false);
     if words.hidden_by_rule > words.seen {
         (pieces, words) = pieces_seen(page, PageStyle::default(), false);

@@ -8,8 +8,12 @@
 //! numbers of passages are line numbers of the file.
 
 mod argument;
+mod caption;
 mod command;
 mod definition;
+mod drawing;
+mod expand;
+mod front;
 mod length;
 mod option;
 mod raised;
@@ -17,10 +21,13 @@ mod shorthand;
 #[cfg(test)]
 mod tests;
 
-use self::argument::{ArgumentKind, OpenArgument, WITH_TITLE};
+use self::argument::{ArgumentKind, WITH_TITLE, is_pointer};
 use self::command::{ACCENTS, BETWEEN_WORDS, ENVIRONMENTS_WITHOUT_TEXT, LETTERS, WITHOUT_TEXT};
-use self::definition::{Definitions, definitions};
-use self::length::{length_after, overlay_len};
+use self::definition::{Definitions, Macro, definition_len, definitions};
+use self::drawing::Drawing;
+use self::expand::{ArgumentMacro, OpenArgument};
+use self::front::end_of;
+use self::length::{address_len, coordinates_len, length_after, overlay_len};
 use self::option::{Owner, bracketed, options};
 use self::shorthand::Shorthands;
 use crate::format::{FileFormat, Markup, TextOf};
@@ -47,11 +54,14 @@ pub static FORMAT: FileFormat = FileFormat {
 /// Commands at the beginning of a document.
 const DOCUMENT: [&[u8]; 2] = [b"\\documentclass", b"\\documentstyle"];
 
-/// The marks around the text, which a part of a document lacks.
-const BODY: [&str; 2] = ["\\begin{document}", "\\end{document}"];
+/// The mark before the text, which a part of a document lacks.
+const BEGIN: &str = "\\begin{document}";
 
 /// Environments whose contents stay unchanged.
 const VERBATIM: [&str; 5] = ["verbatim", "verbatim*", "lstlisting", "Verbatim", "minted"];
+
+/// Commands whose argument stays unchanged.
+const AS_IT_IS: [&str; 4] = ["lstinline", "nolinkurl", "url", "verb"];
 
 /// Environments of formulas, without the star that some names have.
 const FORMULAS: [&str; 9] = [
@@ -66,33 +76,27 @@ const FORMULAS: [&str; 9] = [
     "multline",
 ];
 
+/// Commands of TeX that define macros.
+const DEFINING: [&str; 4] = ["def", "edef", "gdef", "xdef"];
+
 /// The maximum size of arguments, in bytes. The bound keeps reading linear, because an argument
 /// without an end would be searched again for every command inside.
 const ARGUMENT_BYTES_MAX: usize = 1000;
 
 /// The text of LaTeX.
 pub fn text_of(source: &str) -> String {
-    let begin = source.find(BODY[0]).map_or(0, |at| at + BODY[0].len());
-    let end = source[begin..].find(BODY[1]).map_or(source.len(), |at| begin + at);
+    let begin = end_of(source, BEGIN).unwrap_or(0);
     let shorthands = if begin > 0 {
         Shorthands::of_preamble(&source[..begin])
     } else {
         Shorthands::of_part(source)
     };
     let macros = definitions(source, shorthands);
-    let mut reader = TexReader::of(&source[begin..end], &macros, shorthands);
-    reader.pass(&source[..begin]);
+    let mut reader = TexReader::of("", &macros, shorthands);
+    reader.preamble(&source[..begin]);
+    reader.rest = &source[begin..];
     reader.read();
-    reader.pass(&source[end..]);
     reader.text
-}
-
-/// Returns the text of a part of a source, in a single line.
-fn plain(source: &str, macros: &Definitions, shorthands: Shorthands) -> String {
-    let mut reader = TexReader::of(source, macros, shorthands);
-    reader.read();
-    reader.text.truncate(reader.text.floor_char_boundary(MACRO_BYTES_MAX));
-    reader.text.replace('\n', " ")
 }
 
 /// The longest text of a macro.
@@ -107,7 +111,8 @@ struct TexReader<'a> {
     /// The number of open braces.
     depth: usize,
     /// Arguments and blocks that have begun, innermost last.
-    open: Vec<OpenArgument>,
+    open: Vec<OpenArgument<'a>>,
+    drawing: Drawing,
     /// The offset in `text` of a place between words, which needs a space before more letters.
     gap: Option<usize>,
     /// Finished notes of the current paragraph.
@@ -137,22 +142,29 @@ impl<'a> TexReader<'a> {
             shorthands,
             depth: 0,
             open: Vec::new(),
+            drawing: Drawing::default(),
             gap: None,
             notes: Vec::new(),
         }
     }
 
-    /// Reads the whole source.
-    fn read(&mut self) {
+    /// Reads the whole source, and returns the notes of its last paragraph.
+    fn read_apart(&mut self) -> String {
         while let Some(c) = self.rest.chars().next() {
             self.take(c);
             self.fill_gap();
         }
         self.open.clear();
-        if !self.notes.is_empty() && !self.text.is_empty() && !self.text.ends_with('\n') {
+        std::mem::take(&mut self.notes).join(" ")
+    }
+
+    /// Reads the whole source.
+    fn read(&mut self) {
+        let notes = self.read_apart();
+        if !notes.is_empty() && !self.text.is_empty() && !self.text.ends_with('\n') {
             self.text.push(' ');
         }
-        self.write_notes();
+        self.text.push_str(&notes);
     }
 
     /// Writes the notes of the finished paragraph, unless a note is still open.
@@ -175,17 +187,22 @@ impl<'a> TexReader<'a> {
 
     /// Takes an opening brace that begins an argument.
     fn open(&mut self, kind: ArgumentKind) {
+        self.open_then(kind, None);
+    }
+
+    /// Takes an opening brace that begins an argument of a macro.
+    fn open_then(&mut self, kind: ArgumentKind, then: Option<(&'a ArgumentMacro, usize)>) {
         if self.rest.starts_with('{') {
             self.skip(1);
             self.depth += 1;
-            self.begin(kind);
+            self.begin(kind, then);
         }
     }
 
-    fn begin(&mut self, kind: ArgumentKind) {
+    fn begin(&mut self, kind: ArgumentKind, then: Option<(&'a ArgumentMacro, usize)>) {
         let (depth, start, notes) = (self.depth, self.text.len(), self.notes.len());
         let is_apart = kind.is_apart() || self.open.last().is_some_and(|outer| outer.is_apart);
-        self.open.push(OpenArgument { kind, depth, start, notes, is_apart });
+        self.open.push(OpenArgument { kind, depth, start, notes, is_apart, then });
     }
 
     /// Takes a closing brace, which may end an argument.
@@ -198,9 +215,12 @@ impl<'a> TexReader<'a> {
     }
 
     /// Puts the text of a finished argument where it belongs.
-    fn finish(&mut self, argument: &OpenArgument) {
+    fn finish(&mut self, argument: &OpenArgument<'a>) {
         match argument.kind {
             ArgumentKind::Heading => self.gap = Some(self.text.len()),
+            ArgumentKind::Text => {}
+            ArgumentKind::Plural if self.text[argument.start..].ends_with('s') => {}
+            ArgumentKind::Plural => self.text.push('s'),
             ArgumentKind::Replacement => self.open(ArgumentKind::Deleted),
             ArgumentKind::Note | ArgumentKind::Deleted | ArgumentKind::Block(_) => {
                 let text = self.text.split_off(argument.start);
@@ -214,17 +234,24 @@ impl<'a> TexReader<'a> {
                 }
             }
         }
+        if let Some((expanded, next)) = argument.then {
+            self.expand(expanded, next);
+        }
     }
 
     /// Reads the element that begins with `c`.
     fn take(&mut self, c: char) {
         self.skip(c.len_utf8());
         match c {
+            c if self.drawing.hides(c, self.depth) => self.gap = Some(self.text.len()),
             '\\' => self.command(),
             '%' => {
                 self.until_line_end();
             }
-            '{' => self.depth += 1,
+            '{' => {
+                self.skip(address_len(self.near()));
+                self.depth += 1;
+            }
             '}' => self.close(),
             '$' => self.dollar(),
             '~' | '&' | '^' | '_' => self.text.push(' '),
@@ -315,13 +342,17 @@ impl<'a> TexReader<'a> {
         if self.rest.starts_with('*') {
             self.skip(1);
         }
-        if name == "verb" || name == "lstinline" {
+        if AS_IT_IS.contains(&name) {
             return self.verb();
         }
         // A macro of the author replaces a command of LaTeX.
-        if let Some(text) = self.macros.get(name) {
-            self.text.push_str(text);
-            return;
+        match self.macros.get(name) {
+            Some(Macro::Text(text)) => return self.text.push_str(text),
+            Some(Macro::WithArguments(expanded)) => {
+                self.gap = Some(self.text.len()).filter(|_| expanded.is_apart).or(self.gap);
+                return self.expand(expanded, 0);
+            }
+            None => {}
         }
         if let Some((_, letters)) = LETTERS.iter().find(|(letter, _)| *letter == name) {
             self.text.push_str(letters);
@@ -337,6 +368,18 @@ impl<'a> TexReader<'a> {
         if name == "begin" {
             return self.environment();
         }
+        let is_last = name == "endinput" && (self.text.is_empty() || self.text.ends_with('\n'));
+        if is_last || name == "end" && self.rest.starts_with("{document}") {
+            let passed = self.skip(self.rest.len());
+            return self.pass(passed);
+        }
+        if DEFINING.contains(&name) {
+            let passed = self.skip(definition_len(self.near()));
+            return self.pass(passed);
+        }
+        if name == "end" {
+            self.drawing.end(self.rest);
+        }
         if name == "end" && is_formula(self.near().strip_prefix('{').unwrap_or_default()) {
             self.formula = Formula::None;
         }
@@ -347,7 +390,7 @@ impl<'a> TexReader<'a> {
             return self.finish(&block);
         }
         if let Some(block) = ArgumentKind::block(name) {
-            return self.begin(block);
+            return self.begin(block, None);
         }
         self.overlay();
         self.skip(length_after(name, self.near()));
@@ -364,10 +407,13 @@ impl<'a> TexReader<'a> {
     /// Skips the options and arguments of a command that are no text, and begins its argument that
     /// is apart from the text.
     fn arguments(&mut self, name: &'a str) {
-        let is_citation = name.to_ascii_lowercase().contains("cite");
+        let is_pointer = is_pointer(name);
         let found = WITHOUT_TEXT.iter().find(|(other, _)| *other == name);
-        let arguments = found.map_or(usize::from(is_citation), |(_, arguments)| *arguments);
+        let arguments = found.map_or(usize::from(is_pointer), |(_, arguments)| *arguments);
         let owner = Owner::Command(name, arguments > 0);
+        if name == "lstinputlisting" {
+            self.captions(name);
+        }
         self.options(owner);
         for number in 0..arguments {
             if number > 0 {
@@ -475,6 +521,7 @@ impl<'a> TexReader<'a> {
         if is_formula(name) {
             self.formula = Formula::Other;
         }
+        self.captions(name);
         let is_verbatim = VERBATIM.contains(&name);
         if is_verbatim || name == "comment" {
             self.options(Owner::Environment(name));
@@ -487,9 +534,11 @@ impl<'a> TexReader<'a> {
             }
             return;
         }
+        self.drawing.begin(name, self.depth);
         self.overlay();
         self.options(Owner::Environment(name));
         self.overlay();
+        self.skip(coordinates_len(self.near()));
         // Column specifications and other arguments without text.
         let found = ENVIRONMENTS_WITHOUT_TEXT.iter().find(|(other, _)| *other == name);
         let arguments = found.map_or(0, |(_, arguments)| *arguments);
@@ -507,6 +556,12 @@ impl<'a> TexReader<'a> {
     fn options(&mut self, owner: Owner<'_>) {
         let len = options(self.near(), owner, self.formula != Formula::None);
         let passed = self.skip(len);
+        self.pass(passed);
+    }
+
+    /// Skips an option of a macro, whatever its form is.
+    fn skip_option(&mut self) {
+        let passed = self.skip(bracketed(self.near(), b'[', b']').unwrap_or(0));
         self.pass(passed);
     }
 

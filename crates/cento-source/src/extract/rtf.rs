@@ -149,12 +149,14 @@ impl RtfFilter {
         bytes.len()
     }
 
-    /// Keeps text if it is visible, or else counts its characters as hidden.
+    /// Keeps text if it is visible, or else counts its characters as hidden. A space or the end of
+    /// a line, which has no characters, separates words whatever its size and color are.
     fn text(&mut self, bytes: &[u8], characters: usize) -> usize {
         let GroupLook { is_deleted, vanishes, is_small, is_white, is_behind, is_table, .. } =
             self.look;
         let is_lost_in_white = is_white && !is_behind && !self.is_row_colored;
-        let is_hidden = vanishes || is_small || is_lost_in_white;
+        let is_faint = is_small || is_lost_in_white;
+        let is_hidden = vanishes || (is_faint && characters > 0);
         if is_table || !(is_deleted || is_hidden) {
             return self.keep(bytes);
         }
@@ -238,6 +240,8 @@ mod tests {
             &format!("{{\\rtf1{colors}\\cf1 \\cf2 a\\highlight2\\cf1 b}}"),
             2,
         );
+        // Small ends of lines joined the words beside them.
+        check("{\\rtf1 a{\\fs2 no \\par}b}", "{\\rtf1 a{\\fs2  \\par}b}", 2);
         check("{\\stylesheet{\\s1\\v Hidden;}}a", "{\\stylesheet{\\s1\\v Hidden;}}a", 0);
         check("{\\v\\bin3 }}}x}a", "{\\v\\bin3 }}}}a", 1);
     }

@@ -1,9 +1,11 @@
 //! Finds the content of a page.
 //!
-//! The core is the part of the page with the maximum sum, where a word counts 1 and a tag -2.
+//! The core is the part of the page with the maximum sum, where a word counts 1 and a tag -2. It is
+//! within the `main` element of a page, which other articles may surround that are longer.
 //! Content is the core and its surroundings except menus (elements beside the content, and runs of
-//! links): the remaining text of the article or `main` element around the core, and the text before
-//! and after the core up to the next menu. The sum alone would skip tables of data and short
+//! links): the remaining text of the article or `main` element around the core, the paragraphs that
+//! are in the same element as the paragraphs of the core, and the text before and after the core up
+//! to the next menu. The sum alone would skip tables of data and short
 //! paragraphs, which have many tags for their words.
 
 use std::collections::HashMap;
@@ -20,8 +22,11 @@ const PARAGRAPH_WORDS_MIN: i64 = 20;
 /// fewer, everything outside of menus is read.
 const CONTENT_SHARE: i64 = 2;
 
-/// The minimum share (1/4) of the core's words in an article that makes the article content.
+/// The minimum share (1/4) of the core's words in an element that makes the element content.
 const ARTICLE_SHARE: i64 = 4;
+
+/// The minimum number of words of a `main` element that has the core.
+const MAIN_WORDS_MIN: i64 = 50;
 
 /// The text around the core ends at this number of blocks of a menu.
 const MENU_BLOCKS: usize = 2;
@@ -56,13 +61,15 @@ fn words_of(pieces: &[PagePiece]) -> i64 {
 /// Removes all pieces outside of the content.
 pub fn keep_content(pieces: &mut Vec<PagePiece>) {
     let blocks = blocks(pieces);
-    let core = core(pieces);
+    let main = main_with_words(&blocks);
+    let core = core(pieces, main);
     let mut kept: Vec<bool> = blocks
         .iter()
         .map(|block| block.overlaps(&core) && !block.is_beside && !block.is_title)
         .collect();
     keep_article(&mut kept, &blocks, &pieces[core.clone()]);
     keep_around(&mut kept, &blocks, &core);
+    keep_beside(&mut kept, &blocks, &pieces[core]);
     // A single line with links and other words, between paragraphs that are content, is no menu.
     for at in 1..kept.len().saturating_sub(1) {
         let block = &blocks[at];
@@ -142,12 +149,27 @@ fn blocks(pieces: &[PagePiece]) -> Vec<ContentBlock> {
     blocks
 }
 
-/// Returns the range with the maximum sum. Among equals, the first and longest range wins.
-fn core(pieces: &[PagePiece]) -> Range<usize> {
+/// Returns the number of the `main` element with most words outside of menus, if these are some
+/// sentences.
+fn main_with_words(blocks: &[ContentBlock]) -> Option<usize> {
+    let mut words: HashMap<usize, i64> = HashMap::new();
+    for block in blocks.iter().filter(|block| !block.is_menu()) {
+        if let Some(main) = block.place.main {
+            *words.entry(main).or_default() += block.words;
+        }
+    }
+    let most = words.into_iter().max_by_key(|(main, words)| (*words, std::cmp::Reverse(*main)));
+    most.filter(|(_, words)| *words >= MAIN_WORDS_MIN).map(|(main, _)| main)
+}
+
+/// Returns the range with the maximum sum, within the `main` element of this number if there is
+/// one. Among equals, the first and longest range wins.
+fn core(pieces: &[PagePiece], main: Option<usize>) -> Range<usize> {
     let (mut best, mut best_sum) = (0..0, 0);
     let (mut start, mut sum) = (0, 0);
     for (at, piece) in pieces.iter().enumerate() {
         sum += match piece {
+            PagePiece::Text { place, .. } if main.is_some_and(|main| place.main != Some(main)) => 0,
             PagePiece::Text { words, place, .. } if !place.is_beside && !place.is_title => *words,
             PagePiece::Tag { cost, .. } => -cost,
             PagePiece::Text { .. } | PagePiece::Hidden(_) => 0,
@@ -161,28 +183,45 @@ fn core(pieces: &[PagePiece]) -> Range<usize> {
     best
 }
 
+/// Returns the elements that hold a considerable share of the words of the core.
+fn holders(core: &[PagePiece], element: fn(&PlaceInPage) -> Option<usize>) -> HashMap<usize, i64> {
+    let words = words_of(core);
+    let mut holders: HashMap<usize, i64> = HashMap::new();
+    for piece in core {
+        if let PagePiece::Text { words, place, .. } = piece
+            && let Some(number) = element(place)
+        {
+            *holders.entry(number).or_default() += words;
+        }
+    }
+    holders.retain(|_, found| *found * ARTICLE_SHARE >= words);
+    holders
+}
+
 /// Keeps the articles around the core, or else the `main` element.
 fn keep_article(kept: &mut [bool], blocks: &[ContentBlock], core: &[PagePiece]) {
-    let words = words_of(core);
-    let within = |element: fn(&PlaceInPage) -> Option<usize>| {
-        let mut within: HashMap<usize, i64> = HashMap::new();
-        for piece in core {
-            if let PagePiece::Text { words, place, .. } = piece
-                && let Some(number) = element(place)
-            {
-                *within.entry(number).or_default() += words;
-            }
-        }
-        within.retain(|_, found| *found * ARTICLE_SHARE >= words);
-        within
-    };
-    let (articles, mains) = (within(|place| place.article), within(|place| place.main));
+    let (articles, mains) =
+        (holders(core, |place| place.article), holders(core, |place| place.main));
     for (block, kept) in blocks.iter().zip(kept) {
         let is_in = match articles.is_empty() {
             true => block.place.main.is_some_and(|number| mains.contains_key(&number)),
             false => block.place.article.is_some_and(|number| articles.contains_key(&number)),
         };
         *kept |= is_in && !block.is_menu();
+    }
+}
+
+/// Keeps the elements that hold the core from their first to their last paragraph. The summary of
+/// an article may be before a table of contents, and tables may be between the paragraphs.
+fn keep_beside(kept: &mut [bool], blocks: &[ContentBlock], core: &[PagePiece]) {
+    for holder in holders(core, |place| place.container).into_keys() {
+        let is_in =
+            |block: &ContentBlock| block.place.container == Some(holder) && !block.is_menu();
+        let first = blocks.iter().position(is_in).unwrap_or_default();
+        let end = blocks.iter().rposition(is_in).map_or(0, |last| last + 1);
+        for at in first..end {
+            kept[at] |= !blocks[at].is_menu();
+        }
     }
 }
 

@@ -203,7 +203,8 @@ impl HiddenBy {
         hidden.other |= has(b"hidden") || is_closed || of(b"class").is_some_and(is_formula);
         let own = of(b"style").map(|own| own.split_whitespace().collect::<String>());
         // The style of the element takes precedence.
-        let is_displayed = own.as_ref().is_some_and(|own| declared(own, "display").is_some());
+        let declares = |name| own.as_ref().is_some_and(|own| declared(own, name).is_some());
+        let is_displayed = declares("display") || declares("visibility");
         hidden.rule |= !is_displayed && style.hides(tag);
         if let Some(own) = own {
             hidden.take(&own);

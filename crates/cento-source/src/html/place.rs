@@ -27,9 +27,19 @@ pub struct PlaceInPage {
     pub is_beside: bool,
     /// The number of the outermost enclosing `article`.
     pub article: Option<usize>,
-    /// The number of the outermost enclosing `main`.
+    /// The number of the outermost enclosing `main`, or element with this role.
     pub main: Option<usize>,
+    /// The number of the innermost enclosing container.
+    pub container: Option<usize>,
 }
+
+/// Elements that hold paragraphs, and whose end tags are rarely left out.
+const CONTAINERS: [&[u8]; 8] =
+    [b"article", b"body", b"div", b"main", b"table", b"td", b"th", b"tr"];
+
+/// How many open containers are searched for the one that an end tag closes. Bounds the work for
+/// deep nesting.
+const CONTAINER_DEPTH_MAX: usize = 64;
 
 /// Follows the tags of a page.
 #[derive(Default)]
@@ -38,6 +48,8 @@ pub struct Places {
     beside: Option<Outermost<usize>>,
     article: Option<Outermost<usize>>,
     main: Option<Outermost<usize>>,
+    /// The open containers with their numbers, innermost last.
+    containers: Vec<(&'static [u8], usize)>,
     /// Counts elements, to number articles.
     count: usize,
 }
@@ -68,11 +80,13 @@ impl Places {
             return;
         }
         let role = tag.attributes.get(&b"role"[..]).map(|role| role.to_vec());
-        let is_beside =
-            BESIDE.contains(&name) || role.is_some_and(|role| ROLES.contains(&role.as_slice()));
+        let is_one = |roles: &[&[u8]]| role.as_deref().is_some_and(|role| roles.contains(&role));
+        let is_beside = BESIDE.contains(&name) || is_one(&ROLES);
+        let is_main = name == b"main" || is_one(&[b"main"]);
         Outermost::start(&mut self.beside, name, is_beside, piece);
         Outermost::start(&mut self.article, name, name == b"article", self.count);
-        Outermost::start(&mut self.main, name, name == b"main", self.count);
+        Outermost::start(&mut self.main, name, is_main, self.count);
+        self.start_container(name);
         self.count += 1;
         self.update();
     }
@@ -87,12 +101,35 @@ impl Places {
         for element in [&mut self.beside, &mut self.article, &mut self.main] {
             Outermost::end(element, name);
         }
+        self.end_container(name);
         self.update();
+    }
+
+    fn start_container(&mut self, name: &[u8]) {
+        let Some(name) = CONTAINERS.into_iter().find(|container| *container == name) else {
+            return;
+        };
+        // A cell or a row ends where the next begins.
+        let is_cell = |name: &[u8]| name == b"td" || name == b"th";
+        if is_cell(name) || name == b"tr" {
+            self.containers.pop_if(|(open, _)| is_cell(open));
+            self.containers.pop_if(|(open, _)| name == b"tr" && *open == b"tr");
+        }
+        self.containers.push((name, self.count));
+    }
+
+    /// Closes the innermost container of this name, with all containers in it.
+    fn end_container(&mut self, name: &[u8]) {
+        let open = self.containers.iter().rev().take(CONTAINER_DEPTH_MAX);
+        if let Some(inner) = open.into_iter().position(|(open, _)| *open == name) {
+            self.containers.truncate(self.containers.len() - inner - 1);
+        }
     }
 
     fn update(&mut self) {
         self.now.is_beside = self.beside.is_some();
         self.now.article = self.article.as_ref().map(|element| element.from);
         self.now.main = self.main.as_ref().map(|element| element.from);
+        self.now.container = self.containers.last().map(|(_, number)| *number);
     }
 }

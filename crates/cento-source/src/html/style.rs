@@ -1,9 +1,9 @@
 //! Rules of the style sheets within a page that hide elements.
 //!
-//! Only `display: none` for a class, an id or an element counts. A rule that depends on other
-//! elements, or that another rule can undo, is a state that scripts change: a tab, or a menu for
-//! small screens. Rules for print do not count, because a reader sees the page on a screen. Sheets
-//! in other files are not followed.
+//! Only `display: none` and `visibility: hidden` for a class, an id or an element count. A rule
+//! that depends on other elements, or that another rule can undo, is a state that scripts change: a
+//! tab, or a menu for small screens. Rules for print do not count, because a reader sees the page
+//! on a screen. Sheets in other files are not followed.
 
 use std::collections::HashMap;
 
@@ -252,8 +252,15 @@ fn end_of_block(sheet: &str) -> usize {
 }
 
 fn add_rule(selectors: &str, declarations: &str, media: MediaOfRule, rules: &mut Vec<DisplayRule>) {
-    let Some(value) = declared(declarations, "display") else { return };
-    let hides = value.eq_ignore_ascii_case("none");
+    let is_one = |property: &str, values: [&str; 2]| {
+        let value = declared(declarations, property)?;
+        Some(values.iter().any(|other| value.eq_ignore_ascii_case(other)))
+    };
+    let hidden = [is_one("display", ["none"; 2]), is_one("visibility", ["hidden", "collapse"])];
+    if hidden == [None; 2] {
+        return;
+    }
+    let hides = hidden.contains(&Some(true));
     // A rule for some screens hides nothing for certain, but may display something.
     if media == MediaOfRule::Print || (hides && media == MediaOfRule::Other) {
         return;
@@ -293,11 +300,11 @@ mod tests {
         let sheet = "<style>/* .a { display: none } */\
             .x, p.y { color: red; display: none !important }\
             #z{display:none}@media screen { .s { display: none } } .x::before { content: '}' }\
-            .w.v { display: none }</style>";
+            .w.v { display: none } .h { visibility: Hidden }</style>";
         check(
             sheet,
             "<p class='b x'>hidden<p><p class=y>hidden</p><div id=z>hidden <b>too hidden</b></div>\
-             <p class=s>hidden</p><p class='v w'>hidden</p>",
+             <p class=s>hidden</p><p class='v w'>hidden</p><p class=h>hidden</p>",
         );
         check(sheet, "<p class=a>shown</p><div class=y>shown</div><p class=w>shown</p>");
         check(sheet, "<p class=x style='display: block'>shown</p>");
@@ -308,10 +315,11 @@ mod tests {
         let sheet = "<style>@media print { .p { display: none } .q { display: block } }\
             .q { display: none } @media (max-width: 600px) { .m { display: none } }\
             .js .t { display: none } .tab { display: none } .tab.on { display: block }\
+            .i { visibility: hidden } .js .i { visibility: visible; opacity: 1 }\
             .r { display: none } .open > .r { display: block } .u:hover { display: none }</style>\
             <style media='print'>.n { display: none }</style>\
             <noscript><style>.o { display: none }</style></noscript>";
-        let names = ["p", "m", "t", "tab", "r", "u", "n", "o"];
+        let names = ["p", "m", "t", "tab", "r", "u", "n", "o", "i"];
         let body: String = names.map(|name| format!("<p class={name}>shown</p>")).concat();
         check(sheet, &body);
         check(sheet, "<p class=q>hidden</p>");

@@ -204,7 +204,9 @@ fn tables_talk_and_short_paragraphs_around_the_core_are_content() {
     let talk = "<div>A: Who?</div><div>B: The pilot.</div>".repeat(30);
     let linked = "<table><tr><td><a href=x>Anna</a></td><td>of Hull in the year 1841</td></table>";
     for rest in [&table, &talk, linked, "<p>He died.</p>", "<ul><li>a brig<li>a sloop</ul>"] {
-        for (before, after) in [("<article>", "</article>"), ("<main>", "</main>"), ("", "")] {
+        let main = ("<div role=main>", "</div>");
+        for (before, after) in [("<article>", "</article>"), ("<main>", "</main>"), main, ("", "")]
+        {
             for inner in [
                 format!("{PARAGRAPHS}{rest}"),
                 format!("{rest}{PARAGRAPHS}"),
@@ -241,6 +243,37 @@ fn menus_within_an_article_and_beside_it_are_left_out() {
     let page = format!("<nav><a href=/>Home</a>{PARAGRAPHS}");
     let text = shown(page.as_bytes(), None, Html::Content);
     assert!(text.ends_with("is his own."), "{text}");
+}
+
+#[test]
+fn the_summary_before_a_table_of_contents_is_content() {
+    // Pages of an encyclopedia lost their first paragraphs, and tables between paragraphs.
+    let summary = "<p>Mostyn is a harbor on the north coast, known for its pilots.</p>";
+    let contents: String =
+        (1..40).map(|n| format!("<li><a href=#s{n}>{n} Section</a></li>")).collect();
+    let rows: String = (1..40).map(|n| format!("<tr><td><b>{n}</b><td><i>a</i></tr>")).collect();
+    let inner = format!("{PARAGRAPHS}<table>{rows}</table><p>An end of it.</p>");
+    let page = format!(
+        "<div>{MENU}</div><div>{summary}<div><ul>{contents}</ul></div>{inner}</div><div>{MENU}\
+         <p>A notice about the cookies of this site.</p></div>"
+    );
+    let read = shown(page.as_bytes(), None, Html::Content);
+    let expected = shown(format!("{summary}{inner}").as_bytes(), None, Html::All);
+    assert_eq!(collapsed(&read), collapsed(&expected));
+}
+
+#[test]
+fn the_core_is_in_the_main_part() {
+    // Teasers of other articles were longer than the article, and were the content.
+    let article = "<p>The lifeboat of Mostyn went out at four in the night.</p>".repeat(6);
+    let links: String = (1..9).map(|n| format!("<li><a href={n}>Story {n}</a></li>")).collect();
+    let page = format!("<main>{article}</main><ul>{links}</ul><div>{}</div>", PARAGRAPHS.repeat(2));
+    let read = shown(page.as_bytes(), None, Html::Content);
+    assert!(read.starts_with("The lifeboat"), "{read}");
+    assert!(!read.contains("Story 1"), "{read}");
+    // An empty main part has none.
+    let page = format!("<main><p>Loading</p></main>{PARAGRAPHS}");
+    assert!(shown(page.as_bytes(), None, Html::Content).contains("is his own."));
 }
 
 #[test]
@@ -399,6 +432,13 @@ fn blocks_that_are_hidden_are_counted_wherever_they_are() {
 fn a_mark_after_a_short_word_continues_the_count() {
     let page = "<p>the wall<sup>1</sup> by a<sup>2</sup> house<sup>3</sup> of 5 m<sup>2</sup>";
     assert_eq!(shown(page.as_bytes(), None, Html::All), "the wall by a house of 5 m2");
+}
+
+#[test]
+fn an_empty_title_of_a_drawing_does_not_swallow_the_page() {
+    let page = "<p>a <svg><title/><style /></svg>b<svg><title>no</title></svg> <title/>c</title>d";
+    assert_eq!(shown(page.as_bytes(), None, Html::All), "a b\nc\nd");
+    check_origins(page).unwrap();
 }
 
 #[test]

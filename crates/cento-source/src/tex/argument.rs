@@ -53,11 +53,18 @@ const BLOCKS: [(&str, &[&str]); 3] = [
     ("iffalse", &["fi", "else"]),
 ];
 
+/// Commands for the plural of a term, whose letters are those of most plurals in English.
+const PLURALS: [&str; 7] = ["GLSpl", "Glspl", "aclp", "acp", "acfp", "acsp", "glspl"];
+
 /// What an argument or block is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ArgumentKind {
     Note,
     Heading,
+    /// Text like that around it, as an argument of a macro.
+    Text,
+    /// A term, which stands for its plural.
+    Plural,
     Deleted,
     /// A text whose next argument is the text that it replaces.
     Replacement,
@@ -70,6 +77,7 @@ impl ArgumentKind {
     pub fn of(command: &str) -> Option<ArgumentKind> {
         match command {
             REPLACED => Some(ArgumentKind::Replacement),
+            name if PLURALS.contains(&name) => Some(ArgumentKind::Plural),
             name if NOTES.contains(&name) => Some(ArgumentKind::Note),
             name if HEADINGS.contains(&name) => Some(ArgumentKind::Heading),
             name if DELETED.contains(&name) => Some(ArgumentKind::Deleted),
@@ -90,19 +98,13 @@ impl ArgumentKind {
 
     /// Returns whether the text up to here may still go elsewhere.
     pub fn is_apart(self) -> bool {
-        !matches!(self, ArgumentKind::Heading | ArgumentKind::Replacement)
+        matches!(self, ArgumentKind::Note | ArgumentKind::Deleted | ArgumentKind::Block(_))
     }
 }
 
-/// An argument or block whose end has not been read.
-pub struct OpenArgument {
-    pub kind: ArgumentKind,
-    /// Fewer open braces than these end the argument.
-    pub depth: usize,
-    /// The offset in the text where the argument begins.
-    pub start: usize,
-    /// The number of notes before.
-    pub notes: usize,
-    /// Whether this or an argument around it may still go elsewhere.
-    pub is_apart: bool,
+/// Returns whether the argument of a command is a label: a citation or a reference.
+pub fn is_pointer(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    let is_reference = name.ends_with("ref") && name != "hyperref";
+    name.contains("cite") || is_reference || name.ends_with("label")
 }

@@ -1,10 +1,7 @@
 //! Tables of LaTeX commands.
 
 /// Commands whose arguments are not text, with the number of arguments.
-pub const WITHOUT_TEXT: [(&str, usize); 113] = [
-    ("acrfull", 1),
-    ("acrlong", 1),
-    ("acrshort", 1),
+pub const WITHOUT_TEXT: [(&str, usize); 117] = [
     ("addbibresource", 1),
     ("addcontentsline", 3),
     ("addtocounter", 2),
@@ -24,6 +21,7 @@ pub const WITHOUT_TEXT: [(&str, usize); 113] = [
     ("Cref", 1),
     ("cref", 1),
     ("DeclareMathOperator", 2),
+    ("DeclareUnicodeCharacter", 2),
     ("definecolor", 3),
     ("documentclass", 1),
     ("documentstyle", 1),
@@ -39,9 +37,6 @@ pub const WITHOUT_TEXT: [(&str, usize); 113] = [
     ("fontsize", 2),
     ("foreignlanguage", 1),
     ("geometry", 1),
-    ("Gls", 1),
-    ("gls", 1),
-    ("glspl", 1),
     ("graphicspath", 1),
     ("hphantom", 1),
     ("href", 1),
@@ -49,6 +44,7 @@ pub const WITHOUT_TEXT: [(&str, usize); 113] = [
     ("hyperlink", 1),
     ("hypersetup", 1),
     ("hypertarget", 1),
+    ("hyphenation", 1),
     ("IfFileExists", 1),
     ("import", 2),
     ("include", 1),
@@ -73,16 +69,21 @@ pub const WITHOUT_TEXT: [(&str, usize); 113] = [
     ("multirow", 2),
     ("nameref", 1),
     ("needspace", 1),
+    ("newacronym", 1),
+    ("newcolumntype", 2),
     ("newcommand", 2),
     ("newenvironment", 3),
+    ("newglossaryentry", 1),
     ("newlength", 1),
-    ("newtheorem", 1),
+    ("newtheorem", 2),
     ("numberwithin", 2),
     ("pagenumbering", 1),
     ("pageref", 1),
     ("pagestyle", 1),
     ("parbox", 1),
     ("pdfbookmark", 2),
+    ("pgfmathsetmacro", 2),
+    ("pgfplotsset", 1),
     ("phantom", 1),
     ("providecommand", 2),
     ("raisebox", 1),
@@ -94,9 +95,13 @@ pub const WITHOUT_TEXT: [(&str, usize); 113] = [
     ("rule", 2),
     ("scalebox", 1),
     ("selectlanguage", 1),
+    ("setbeamercolor", 2),
+    ("setbeamerfont", 2),
+    ("setbeamertemplate", 2),
     ("setcounter", 2),
     ("setlength", 2),
     ("setstretch", 1),
+    ("sisetup", 1),
     ("stepcounter", 1),
     ("subfile", 1),
     ("subimport", 2),
@@ -106,7 +111,6 @@ pub const WITHOUT_TEXT: [(&str, usize); 113] = [
     ("theoremstyle", 1),
     ("thispagestyle", 1),
     ("tikzset", 1),
-    ("url", 1),
     ("usefont", 4),
     ("usepackage", 1),
     ("usetikzlibrary", 1),
@@ -221,7 +225,7 @@ pub const BETWEEN_WORDS: [&str; 66] = [
 ];
 
 /// Commands that produce letters or signs.
-pub const LETTERS: [(&str, &str); 84] = [
+pub const LETTERS: [(&str, &str); 86] = [
     ("ss", "\u{df}"),
     ("o", "\u{f8}"),
     ("O", "\u{d8}"),
@@ -306,6 +310,8 @@ pub const LETTERS: [(&str, &str); 84] = [
     ("XeLaTeX", "XeLaTeX"),
     ("LuaTeX", "LuaTeX"),
     ("slash", "/"),
+    ("hyp", "-"),
+    ("fshyp", "/"),
 ];
 
 /// Commands that put an accent on the next letter.

@@ -1,25 +1,44 @@
 //! Macros that a LaTeX source defines.
 //!
-//! Only macros without arguments are expanded, such as names of firms, persons and terms. Each text
-//! is made once, with the macros defined before, so that nested macros cost nothing.
+//! Macros without arguments are expanded, such as names of firms, persons and terms. Each text is
+//! made once, with the macros defined before, so that nested macros cost nothing. Of macros with
+//! arguments, the words around the arguments are kept, and what becomes of each argument
+//! ([`expand`](super::expand)).
 
 use std::collections::HashMap;
 
+use super::expand::{ArgumentMacro, with_letters};
 use super::option::bracketed;
-use super::plain;
 use super::shorthand::Shorthands;
+use super::{ARGUMENT_BYTES_MAX, MACRO_BYTES_MAX, TexReader};
 
 /// The maximum size of an expanded definition, in bytes. Longer definitions are layout.
 const BODY_BYTES_MAX: usize = 200;
 
+/// The maximum size of the numbers of arguments in a definition, in bytes.
+const NUMBERS_BYTES_MAX: usize = 40;
+
 /// Commands that define macros.
-const DEFINITIONS: [&str; 5] =
-    ["newcommand", "renewcommand", "providecommand", "DeclareRobustCommand", "def"];
+const DEFINITIONS: [&str; 6] = [
+    "newcommand",
+    "renewcommand",
+    "providecommand",
+    "DeclareRobustCommand",
+    "NewDocumentCommand",
+    "def",
+];
 
-/// The texts of macros, by their names.
-pub type Definitions = HashMap<String, String>;
+/// What a macro of the source is.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Macro {
+    Text(String),
+    WithArguments(ArgumentMacro),
+}
 
-/// Returns the texts of the macros that a source defines.
+/// The macros of a source, by their names.
+pub type Definitions = HashMap<String, Macro>;
+
+/// Returns the macros that a source defines.
 pub fn definitions(source: &str, shorthands: Shorthands) -> Definitions {
     let mut found = Definitions::new();
     for at in memchr::memchr_iter(b'\\', source.as_bytes()) {
@@ -27,31 +46,99 @@ pub fn definitions(source: &str, shorthands: Shorthands) -> Definitions {
         let Some(rest) = DEFINITIONS.iter().find_map(|name| rest.strip_prefix(name)) else {
             continue;
         };
-        if let Some((name, body)) = definition(rest) {
-            let text = plain(body, &found, shorthands);
-            if text.chars().any(char::is_alphabetic) {
-                found.insert(name.to_owned(), text);
-            }
-        }
+        let Some(definition) = Definition::of(rest) else { continue };
+        let made = definition.expanded(&found, shorthands);
+        // Another definition of the name is no longer in force, even if nothing is known of this.
+        match made {
+            Some(made) => found.insert(definition.name.to_owned(), made),
+            None => found.remove(definition.name),
+        };
     }
     found
 }
 
-/// Returns the name and body of a macro without arguments. `rest` follows the defining command.
-fn definition(rest: &str) -> Option<(&str, &str)> {
-    let rest = rest.strip_prefix('*').unwrap_or(rest).trim_start_matches(' ');
-    let is_braced = rest.starts_with('{');
-    let rest = rest.trim_start_matches('{').strip_prefix('\\')?;
-    let len = rest.bytes().take_while(u8::is_ascii_alphabetic).count();
-    let (name, rest) = rest.split_at(len);
-    let rest = if is_braced { rest.strip_prefix('}')? } else { rest };
-    let mut end = rest.len().min(BODY_BYTES_MAX);
-    while !rest.is_char_boundary(end) {
-        end -= 1;
+/// Returns the number of bytes of the definition of a macro after `\def`, or 0.
+pub fn definition_len(rest: &str) -> usize {
+    let found = Definition::of(rest);
+    found.map_or(0, |found| found.len)
+}
+
+/// The definition of a macro.
+struct Definition<'a> {
+    name: &'a str,
+    arguments: usize,
+    has_option: bool,
+    body: &'a str,
+    len: usize,
+}
+
+impl<'a> Definition<'a> {
+    /// Reads the definition after the defining command.
+    fn of(source: &'a str) -> Option<Definition<'a>> {
+        let rest = source.strip_prefix('*').unwrap_or(source).trim_start_matches(' ');
+        let is_braced = rest.starts_with('{');
+        let rest = rest.trim_start_matches('{').strip_prefix('\\')?;
+        let len = rest.bytes().take_while(u8::is_ascii_alphabetic).count();
+        let (name, rest) = rest.split_at(len);
+        let rest = if is_braced { rest.strip_prefix('}')? } else { rest };
+        let (arguments, has_option, rest) = numbers(rest)?;
+        let rest = rest.trim_start_matches(' ');
+        let near = &rest[..rest.floor_char_boundary(ARGUMENT_BYTES_MAX)];
+        let len = bracketed(near, b'{', b'}')?;
+        let body = rest.get(1..len.checked_sub(1)?)?;
+        let len = source.len() - rest.len() + len;
+        (!name.is_empty()).then_some(Definition { name, arguments, has_option, body, len })
     }
-    let len = bracketed(&rest[..end], b'{', b'}').filter(|_| rest.starts_with('{'))?;
-    let body = rest.get(1..len.checked_sub(1)?)?;
-    (!name.is_empty() && !body.contains('#')).then_some((name, body))
+
+    /// Returns the macro, if it shows words or changes what is read of its arguments.
+    fn expanded(&self, known: &Definitions, shorthands: Shorthands) -> Option<Macro> {
+        let body = match self.arguments {
+            _ if self.body.len() > BODY_BYTES_MAX => return None,
+            0 if self.body.contains('#') => return None,
+            0 => self.body.to_owned(),
+            arguments => with_letters(self.body, arguments)?,
+        };
+        let mut reader = TexReader::of(&body, known, shorthands);
+        let notes = reader.read_apart().replace('\n', " ");
+        let mut text = reader.text.replace('\n', " ");
+        if self.arguments > 0 {
+            let is_short = text.len() + notes.len() <= MACRO_BYTES_MAX;
+            let read = [&*text, &*notes];
+            let made = ArgumentMacro::of(&body, read, self.arguments, self.has_option);
+            return made.filter(|_| is_short).map(Macro::WithArguments);
+        }
+        if !notes.is_empty() {
+            text = format!("{text} {notes}");
+        }
+        text.truncate(text.floor_char_boundary(MACRO_BYTES_MAX));
+        text.chars().any(char::is_alphabetic).then_some(Macro::Text(text))
+    }
+}
+
+/// Returns the number of arguments before the body of a macro, whether the first is an option, and
+/// the body: after `[2][x]`, `{m m}` or `#1#2`.
+fn numbers(rest: &str) -> Option<(usize, bool, &str)> {
+    let near = &rest[..rest.floor_char_boundary(NUMBERS_BYTES_MAX)];
+    if rest.starts_with('[') {
+        let len = bracketed(near, b'[', b']')?;
+        let number = rest[1..len - 1].trim().parse().ok()?;
+        let option = bracketed(&near[len..], b'[', b']');
+        return Some((number, option.is_some(), &rest[len + option.unwrap_or(0)..]));
+    }
+    let mut number = 0;
+    let mut left = rest;
+    while let Some(after) = left.strip_prefix(&format!("#{}", number + 1)) {
+        (left, number) = (after, number + 1);
+    }
+    if number == 0 && rest.starts_with('{') {
+        let len = bracketed(near, b'{', b'}').unwrap_or_default();
+        let all = rest.get(1..len.saturating_sub(1)).unwrap_or_default();
+        let is_specification = !all.is_empty() && all.bytes().all(|byte| b"m ".contains(&byte));
+        if is_specification && rest[len..].starts_with('{') {
+            return Some((all.matches('m').count(), false, &rest[len..]));
+        }
+    }
+    Some((number, false, left))
 }
 
 #[cfg(test)]
@@ -64,9 +151,9 @@ mod tests {
             \\newcommand*\\both{\\Ann{} of \\firm}\\newcommand{\\x}[1]{y #1}\\def\\z#1{#1}\
             \\renewcommand{\\gap}{\\vspace{1cm}}\\newcommand{\\open}{a";
         let found = definitions(source, Shorthands::default());
-        assert_eq!(found["firm"], "Acme Ltd");
-        assert_eq!(found["both"], "Ann B. of Acme Ltd");
-        assert_eq!(found.len(), 3, "{found:?}");
+        assert_eq!(found["firm"], Macro::Text("Acme Ltd".to_owned()));
+        assert_eq!(found["both"], Macro::Text("Ann B. of Acme Ltd".to_owned()));
+        assert_eq!(found.len(), 4, "{found:?}");
         let bomb: String = (0..100)
             .map(|n| {
                 let name = |n: usize| {
@@ -79,6 +166,7 @@ mod tests {
                 format!("\\def{}{{x{}}}", name(n + 1), name(n).repeat(20))
             })
             .collect();
-        assert!(definitions(&bomb, Shorthands::default()).values().all(|text| text.len() < 5000));
+        let is_short = |found: &Macro| matches!(found, Macro::Text(text) if text.len() < 5000);
+        assert!(definitions(&bomb, Shorthands::default()).values().all(is_short));
     }
 }

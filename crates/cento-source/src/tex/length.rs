@@ -1,4 +1,4 @@
-//! Lengths and numbers that follow a command of TeX without braces.
+//! Lengths, numbers and addresses that are no text where they stand.
 
 use super::option::UNITS;
 
@@ -91,6 +91,33 @@ fn after_length(rest: &str) -> Option<&str> {
     let left = left.strip_prefix("true").unwrap_or(left).trim_start_matches(' ');
     let unit = STRETCHES.iter().chain(&UNITS).find_map(|unit| left.strip_prefix(unit));
     unit.filter(|left| !left.starts_with(|c: char| c.is_alphabetic()))
+}
+
+/// Returns the number of bytes of the measures of a box at the beginning of an environment, such as
+/// `{14}(1,5.5)` and `{5cm}(0pt,1cm)`, or 0.
+pub fn coordinates_len(rest: &str) -> usize {
+    const MAX: usize = 60;
+    let near = &rest[..rest.floor_char_boundary(MAX)];
+    let between = |rest: &str, open: char, close: char| {
+        let (inner, _) = rest.strip_prefix(open)?.split_once(close)?;
+        let is_measure = |c: char| c.is_ascii_alphanumeric() || "\\.,+- ".contains(c);
+        let number = inner.trim_start_matches([' ', '-', '.']);
+        let is_number = number.starts_with(|c: char| c.is_ascii_digit());
+        (is_number && inner.chars().all(is_measure)).then_some(inner.len() + 2)
+    };
+    let braces = between(near, '{', '}').unwrap_or(0);
+    let place = between(&near[braces..], '(', ')');
+    let place = place.filter(|len| near[braces..braces + len].contains(','));
+    place.map_or(0, |len| braces + len)
+}
+
+/// Returns the size of an address in braces before the text that links to it, or 0.
+pub fn address_len(near: &str) -> usize {
+    let is_address = ["http://", "https://"].iter().any(|scheme| near.starts_with(scheme));
+    let end = near.find('}').filter(|_| is_address).unwrap_or_default();
+    let is_before_text =
+        near[end..].starts_with("}{") && !near[..end].contains(char::is_whitespace);
+    if is_before_text { end } else { 0 }
 }
 
 /// Returns the number of bytes of an overlay specification of beamer, such as `<1->` and

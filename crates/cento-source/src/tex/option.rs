@@ -229,6 +229,17 @@ fn is_list(inner: &str) -> bool {
     })
 }
 
+/// Returns the values of settings that a reader sees. The brackets of an environment that is not
+/// known to take settings may be a title.
+pub fn seen_values<'a>(inner: &'a str, owner: &str) -> Vec<&'a str> {
+    let takes_settings = ENVIRONMENTS.contains(&owner) || BEFORE_TEXT.contains(&owner);
+    if !takes_settings && pieces(inner).any(|piece| setting(piece).is_none()) {
+        return Vec::new();
+    }
+    let seen = pieces(inner).filter_map(setting).filter(|(key, _)| SEEN_KEYS.contains(key));
+    seen.map(|(_, value)| value.trim()).collect()
+}
+
 /// Returns whether a setting contains visible text.
 fn shows_text(inner: &str) -> bool {
     pieces(inner).filter_map(setting).any(|(key, _)| SEEN_KEYS.contains(&key))
