@@ -11,7 +11,7 @@ use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 use crate::SourceOptions;
 use crate::format::{FileFormat, Markup, TextOf};
 use crate::html::Html;
-use crate::note_mark::{RaisedText, are_verses};
+use crate::note_mark::{RaisedText, are_verses, bare_mark, counted_marks};
 
 /// Markdown: CommonMark with tables and footnotes.
 pub static FORMAT: FileFormat = FileFormat {
@@ -100,6 +100,9 @@ struct MarkdownText<'a> {
     raised: Option<(usize, usize)>,
     /// The raised numbers before words, with their places in the text.
     verses: Vec<(u32, Range<usize>)>,
+    /// The raised numbers after words, in order. Marks of notes are removed already, and have an
+    /// empty place.
+    counted: Vec<(u32, Range<usize>)>,
 }
 
 impl MarkdownText<'_> {
@@ -160,7 +163,7 @@ impl MarkdownText<'_> {
             let note = self.next_note(at).filter(|note| note.start - SIGN.len() < range.end);
             let end = note.as_ref().map_or(range.end, |note| note.start - SIGN.len());
             if end > at {
-                self.push(&source[at..end], at, end);
+                self.push_line(at..end);
             }
             let Some(note) = note else { return };
             self.notes.push(' ');
@@ -187,7 +190,41 @@ impl MarkdownText<'_> {
         if let Some(number) = raised.verse() {
             self.verses.push((number, start..self.text.len()));
         } else if raised.is_of_note() && !text.contains('\n') {
+            let number = bare_mark(raised.text).parse();
             self.text.truncate(start);
+            self.counted.extend(number.ok().map(|number| (number, start..start)));
+        } else if let Some(number) = raised.uncertain() {
+            self.counted.push((number, start..self.text.len()));
+        }
+    }
+
+    /// Returns whether a number between two carets begins here, as pandoc writes raised numbers:
+    /// `word^1^`. Returns the place of the second caret.
+    fn raised_number(&self, at: usize) -> Option<usize> {
+        let digits = self.source.get(at..)?.strip_prefix('^')?;
+        let end = digits.find(|c: char| !c.is_ascii_digit())?;
+        (end > 0 && digits[end..].starts_with('^')).then_some(at + 1 + end)
+    }
+
+    /// Adds words without notes. Raised numbers may mark notes elsewhere.
+    fn push_line(&mut self, range: Range<usize>) {
+        let source = self.source;
+        let mut at = range.start;
+        let carets = source[range.clone()].match_indices('^').map(|(found, _)| range.start + found);
+        for caret in carets {
+            let second = self.raised_number(caret).filter(|&end| caret >= at && end < range.end);
+            if let Some(end) = second {
+                self.push(&source[at..caret], at, caret);
+                self.raised = Some((self.text.len(), caret + 1));
+                self.pass(caret + 1);
+                self.push(&source[caret + 1..end], caret + 1, end);
+                self.end_raised(end..end + 1);
+                self.pass(end + 1);
+                at = end + 1;
+            }
+        }
+        if at < range.end {
+            self.push(&source[at..range.end], at, range.end);
         }
     }
 
@@ -208,14 +245,21 @@ impl MarkdownText<'_> {
         self.text.push_str(&std::mem::take(&mut self.notes).replace('\n', " "));
     }
 
-    /// Returns the text without the numbers of verses.
+    /// Returns the text without the numbers of verses, and without the marks of notes after words
+    /// that could be units.
     fn finish(mut self) -> String {
         self.push_notes();
+        let numbers: Vec<_> =
+            self.counted.iter().map(|(number, place)| (*number, place.is_empty())).collect();
+        let marks = counted_marks(&numbers).into_iter().map(|at| self.counted[at].1.clone());
+        let mut gone: Vec<Range<usize>> = marks.collect();
         let numbers: Vec<u32> = self.verses.iter().map(|(number, _)| *number).collect();
         if are_verses(&numbers) {
-            for (_, at) in self.verses.into_iter().rev() {
-                self.text.replace_range(at, "");
-            }
+            gone.extend(self.verses.into_iter().map(|(_, place)| place));
+        }
+        gone.sort_by_key(|place| place.start);
+        for place in gone.into_iter().rev() {
+            self.text.replace_range(place, "");
         }
         self.text
     }
@@ -295,7 +339,14 @@ mod tests {
             "<p\nalign=x>words <b>he</b>re</p>\n\nand <i>in</i>side\n",
             "\nwords here\n\nand inside\n",
         );
-        check("wall<sup>1</sup> of 10<sup>3</sup> m<sup>[2]</sup>.\n", "wall of 103 m[2].\n");
+        check("wall<sup>1</sup> of 10<sup>3</sup> m<sup>[2]</sup>.\n", "wall of 103 m.\n");
+        check(
+            "wall^1^ of 10^3^ m^2^ or x^2 and y^2 z^th^\n",
+            "wall of 103 m2 or x^2 and y^2 z^th^\n",
+        );
+        check("wall^1^ it is to^2^, and gate.^3^\n", "wall it is to, and gate.\n");
+        check("wall<sup>1</sup> to<sup>2</sup> gate<sup>3</sup>", "wall to gate");
+        check("one^[a^1^ b] `a^1^`", "one `a^1^` a^1^ b".replace('`', "").as_str());
         check(
             "<sup>1</sup>In <sup>2</sup>the <sup>3</sup> end <sup>4</sup>of\n",
             "In the  end of\n",

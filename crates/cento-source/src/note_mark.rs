@@ -50,6 +50,29 @@ pub fn counted_marks(numbers: &[(u32, bool)]) -> Vec<usize> {
     (0..numbers.len()).filter(|&at| !numbers[at].1 && fits(at)).collect()
 }
 
+/// How the targets of links to notes begin, without `-` and `_`, as word processors, converters and
+/// wikis name them: `#_ftn1`, `#fn:1`, `#footnote-1`, `#cite_note-1`.
+const TARGETS: [&[u8]; 9] = [
+    b"fn",
+    b"ftn",
+    b"footnote",
+    b"sdfootnote",
+    b"sdendnote",
+    b"endnote",
+    b"edn",
+    b"note",
+    b"citenote",
+];
+
+/// Returns whether the target of a link is a note in the same file.
+pub fn is_note_target(target: &[u8]) -> bool {
+    let Some(target) = target.strip_prefix(b"#") else { return false };
+    let letters = target.iter().filter(|byte| !b"-_".contains(byte));
+    let letters: Vec<u8> = letters.map(u8::to_ascii_lowercase).collect();
+    let follows = |rest: &[u8]| rest.iter().any(u8::is_ascii_digit);
+    TARGETS.iter().any(|of| letters.strip_prefix(*of).is_some_and(follows))
+}
+
 /// A raised text with its surroundings.
 pub struct RaisedText<'a> {
     /// The text without white space around it.
@@ -83,15 +106,22 @@ impl RaisedText<'_> {
         // A power such as s^-1.
         let is_power = self.text.starts_with(['\u{2013}', '-']);
         let is_mark = is_signs(self.text) || (numbers && self.text.len() <= LIST_BYTES_MAX);
-        self.is_after_word() && !is_power && is_mark
+        // No power is in brackets, so a mark in brackets follows words of any length.
+        let is_bracketed = self.text.starts_with('[') && self.text.ends_with(']');
+        let is_after = self.is_after_word() || (is_bracketed && self.is_glued());
+        is_after && !is_power && is_mark
     }
 
     /// Returns the number at the end of a short word, which may be a unit with its power.
     pub fn uncertain(&self) -> Option<u32> {
         let is_end = self.after.is_none_or(|after| !after.is_alphanumeric());
         let is_number = self.text.bytes().all(|byte| byte.is_ascii_digit());
-        let is_glued = self.before.ends_with(char::is_alphabetic);
-        self.text.parse().ok().filter(|_| is_number && is_glued && is_end)
+        self.text.parse().ok().filter(|_| is_number && self.is_glued() && is_end)
+    }
+
+    /// Returns whether the text touches the end of a word.
+    fn is_glued(&self) -> bool {
+        self.before.ends_with(char::is_alphabetic)
     }
 
     /// Returns whether the text is at the end of a word or of a sentence.
@@ -164,6 +194,8 @@ mod tests {
             ("10", "3", None, false),
             ("5 m", "2", None, false),
             ("per min", "\u{2013}1", None, false),
+            ("it came to", "[2]", None, true),
+            ("10", "[2]", None, false),
             ("the", "2", Some('H'), false),
             ("the wall", "th", None, false),
             ("", "1", None, false),
