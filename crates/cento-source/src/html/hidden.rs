@@ -10,7 +10,7 @@ use html5gum::StartTag;
 
 use super::style::PageStyle;
 use super::{HIDDEN, PagePiece, is_within_line};
-use crate::css::declared;
+use crate::css::{declared, is_named_white};
 
 /// Elements without an end tag.
 pub(super) const VOID: [&[u8]; 14] = [
@@ -61,14 +61,16 @@ struct OpenElement {
     is_text: bool,
 }
 
-/// How an element is hidden. An element within it can have letters of a size again, and be visible
-/// again, but nothing else undoes the rest.
+/// How an element is hidden. An element within it can have letters of a size or a color again, and
+/// be visible again, but nothing else undoes the rest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct HiddenBy {
     size: bool,
     visibility: bool,
     /// By a rule of a style sheet.
     rule: bool,
+    /// In white letters on a page without backgrounds.
+    white: bool,
     other: bool,
 }
 
@@ -205,8 +207,13 @@ impl HiddenBy {
         // The style of the element takes precedence.
         let is_displayed = own.as_ref().is_some_and(|own| declared(own, "display").is_some());
         hidden.rule |= !is_displayed && style.hides(tag);
-        if let Some(own) = own {
-            hidden.take(&own);
+        let of_font = of(b"color").filter(|_| tag.name.as_slice() == b"font");
+        let color = own.as_ref().and_then(|own| declared(own, "color")).or(of_font.as_deref());
+        if let Some(color) = color {
+            hidden.white = style.hides_white() && is_named_white(color);
+        }
+        if let Some(own) = &own {
+            hidden.take(own);
         }
         hidden
     }
