@@ -88,6 +88,12 @@ pub enum Visibility {
     Hidden,
 }
 
+/// Returns whether the contents of an element are text. A template is a part of the page if it is
+/// declared to be the inside of a component, as programs that save pages write it.
+fn is_text<S: html5gum::SpanBound>(tag: &StartTag<S>) -> bool {
+    !HIDDEN.contains(&tag.name.as_slice()) || tag.attributes.contains_key(&b"shadowrootmode"[..])
+}
+
 impl Sight {
     pub fn with_style(style: PageStyle) -> Sight {
         Sight { style, ..Sight::default() }
@@ -122,8 +128,8 @@ impl Sight {
         let (hidden, is_text) = match self.open.last() {
             // In an element without text, only the end tag of the same element counts.
             Some(open) if !open.is_text => (open.hidden, open.name != name),
-            Some(open) => (open.hidden.within(tag, &self.style), !HIDDEN.contains(&name)),
-            None => (HiddenBy::default().within(tag, &self.style), !HIDDEN.contains(&name)),
+            Some(open) => (open.hidden.within(tag, &self.style), is_text(tag)),
+            None => (HiddenBy::default().within(tag, &self.style), is_text(tag)),
         };
         let is_within_text = self.open.last().is_some_and(|open| open.is_text);
         if has_end && (is_within_text || !is_text || self.open.is_empty() && hidden.is_hidden()) {

@@ -399,6 +399,14 @@ fn blocks_that_are_hidden_are_counted_wherever_they_are() {
 }
 
 #[test]
+fn the_inside_of_a_component_is_text_and_a_template_is_not() {
+    let page = |mode: &str| format!("<p>one</p><x-y><template{mode}><p>two</template></x-y>");
+    let text = |mode: &str| shown(page(mode).as_bytes(), None, Html::All);
+    assert_eq!(text(" shadowrootmode=open"), "one\ntwo");
+    assert_eq!(text(""), "one");
+}
+
+#[test]
 fn white_words_on_a_page_without_backgrounds_are_hidden() {
     let page = |tag: &str| format!("<p>one <{tag}>not <b>this</b></{tag}> two");
     let check = |page: &str, expected: (&str, usize)| {
