@@ -11,7 +11,7 @@ use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 use crate::SourceOptions;
 use crate::format::{FileFormat, Markup, TextOf};
 use crate::html::Html;
-use crate::note_mark::{RaisedText, are_verses, bare_mark, counted_marks};
+use crate::note_mark::{RaisedNumbers, RaisedRole, RaisedText, last_word};
 
 /// Markdown: CommonMark with tables and footnotes.
 pub static FORMAT: FileFormat = FileFormat {
@@ -98,11 +98,8 @@ struct MarkdownText<'a> {
     notes: String,
     /// Where a raised text begins, in the text and in the source.
     raised: Option<(usize, usize)>,
-    /// The raised numbers before words, with their places in the text.
-    verses: Vec<(u32, Range<usize>)>,
-    /// The raised numbers after words, in order. Marks of notes are removed already, and have an
-    /// empty place.
-    counted: Vec<(u32, Range<usize>)>,
+    /// The raised numbers of the text.
+    numbers: RaisedNumbers,
 }
 
 impl MarkdownText<'_> {
@@ -184,18 +181,17 @@ impl MarkdownText<'_> {
         let Some((start, from)) = self.raised.take() else { return };
         let is_link = self.source.get(from..tag.start).is_some_and(|all| all.contains("]("));
         let (before, text) = self.text.split_at(start.min(self.text.len()));
-        let before = before.rsplit(char::is_whitespace).next().unwrap_or_default();
+        let before = last_word(before);
         let after = self.source[tag.end..].chars().next().filter(|c| !c.is_whitespace());
-        let raised = RaisedText { text: text.trim(), is_link, before, after };
-        if let Some(number) = raised.verse() {
-            self.verses.push((number, start..self.text.len()));
-        } else if raised.is_of_note() && !text.contains('\n') {
-            let number = bare_mark(raised.text).parse();
-            self.text.truncate(start);
-            self.counted.extend(number.ok().map(|number| (number, start..start)));
-        } else if let Some(number) = raised.uncertain() {
-            self.counted.push((number, start..self.text.len()));
+        let mut role = RaisedText { text: text.trim(), is_link, before, after }.role();
+        if matches!(role, RaisedRole::Mark(_)) {
+            if text.contains('\n') {
+                role = RaisedRole::Text;
+            } else {
+                self.text.truncate(start);
+            }
         }
+        self.numbers.add(role, start..self.text.len());
     }
 
     /// Returns whether a number between two carets begins here, as pandoc writes raised numbers:
@@ -249,18 +245,7 @@ impl MarkdownText<'_> {
     /// that could be units.
     fn finish(mut self) -> String {
         self.push_notes();
-        let numbers: Vec<_> =
-            self.counted.iter().map(|(number, place)| (*number, place.is_empty())).collect();
-        let marks = counted_marks(&numbers).into_iter().map(|at| self.counted[at].1.clone());
-        let mut gone: Vec<Range<usize>> = marks.collect();
-        let numbers: Vec<u32> = self.verses.iter().map(|(number, _)| *number).collect();
-        if are_verses(&numbers) {
-            gone.extend(self.verses.into_iter().map(|(_, place)| place));
-        }
-        gone.sort_by_key(|place| place.start);
-        for place in gone.into_iter().rev() {
-            self.text.replace_range(place, "");
-        }
+        self.numbers.remove_from(&mut self.text, false);
         self.text
     }
 }
