@@ -13,6 +13,30 @@ pub fn is_not_displayed(declarations: &str) -> bool {
     declared(declarations, "display").is_some_and(|value| value.eq_ignore_ascii_case("none"))
 }
 
+/// Returns whether a color, in six hexadecimal digits, is as white as paper.
+pub fn is_white(color: &str) -> bool {
+    let color = color.trim_start_matches('#');
+    color.len() == 6 && color.is_ascii() && {
+        let light =
+            |at: usize| u8::from_str_radix(&color[at..at + 2], 16).is_ok_and(|part| part >= 0xf5);
+        [0, 2, 4].into_iter().all(light)
+    }
+}
+
+/// Returns whether the color of a page, in small letters without white space, is as white as paper.
+pub fn is_named_white(color: &str) -> bool {
+    let short = color.strip_prefix('#').filter(|digits| digits.len() == 3);
+    let parts = color.strip_prefix("rgb(").or(color.strip_prefix("rgba("));
+    let is_light = |part: &str| part.parse().is_ok_and(|part: u8| part >= 0xf5);
+    is_white(color)
+        || ["white", "snow", "ivory"].contains(&color)
+        || short.is_some_and(|digits| digits == "fff")
+        || parts.is_some_and(|parts| {
+            parts.trim_end_matches(')').split(',').take(3).filter(|part| is_light(part)).count()
+                == 3
+        })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -9,7 +9,7 @@ mod signature;
 mod tests;
 
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use mail_parser::decoders::base64::base64_decode;
 use mail_parser::decoders::charsets::map::charset_decoder;
@@ -42,6 +42,9 @@ const MAILS: [&[u8]; 3] = [b"rfc822", b"global", b"digest"];
 /// Replaces the first letter of these subtypes, so that the parser does not descend into the part.
 /// The part is then read as a file in the mail, where nesting is bounded.
 const TAKEN_AS_IT_IS: u8 = b'x';
+
+/// What the subtype of a digest of mails becomes.
+const DIGEST: &[u8] = b"xigest";
 
 /// A mail, split into text and files.
 #[derive(Debug, PartialEq, Eq)]
@@ -84,8 +87,11 @@ pub fn parse(mut bytes: Vec<u8>, encoding: Option<&str>) -> Result<Mail, String>
         let (text, hidden, attachments) = (String::new(), 0, Vec::new());
         return Ok(Mail { text, hidden, page: Some(page), attachments });
     }
+    let digested = mails_of_digests(&message);
     let (mut names, mut numbers) = (HashSet::new(), HashMap::new());
-    let attachments = message.attachments().enumerate().filter_map(|(at, part)| {
+    let attached = message.attachments().filter(|part| !digested.contains_key(&part.offset_body));
+    let files = attached.chain(digested.values().copied());
+    let attachments = files.enumerate().filter_map(|(at, part)| {
         if signature::is_control(part) {
             return None;
         }
@@ -97,7 +103,10 @@ pub fn parse(mut bytes: Vec<u8>, encoding: Option<&str>) -> Result<Mail, String>
                 return None;
             }
         };
-        let wanted = name_of(part, at + 1);
+        let wanted = match digested.contains_key(&part.offset_body) {
+            true => format!("part {}.eml", at + 1),
+            false => name_of(part, at + 1),
+        };
         // The last number is remembered, because searching from 1 for many equal names would be
         // quadratic.
         let number = numbers.entry(wanted.clone()).or_insert(1);
@@ -110,8 +119,25 @@ pub fn parse(mut bytes: Vec<u8>, encoding: Option<&str>) -> Result<Mail, String>
         Some(Attachment { name, bytes })
     });
     let attachments = attachments.collect();
-    let (text, hidden) = text_of(&message, encoding)?;
+    let (text, hidden) = text_of(&message, &digested, encoding)?;
     Ok(Mail { text, hidden, page: None, attachments })
+}
+
+/// Returns the parts that are mails because they are in a digest, and declare no type, by
+/// the places of their bodies.
+fn mails_of_digests<'a>(message: &'a Message<'a>) -> BTreeMap<u32, &'a MessagePart<'a>> {
+    let is_digest = |part: &&MessagePart<'_>| {
+        let subtype = part.content_type().and_then(|kind| kind.subtype());
+        subtype.is_some_and(|subtype| subtype.as_bytes() == DIGEST)
+    };
+    let children = |part: &'a MessagePart<'a>| match &part.body {
+        PartType::Multipart(children) => children.as_slice(),
+        _ => &[],
+    };
+    let all = message.parts.iter().filter(is_digest).flat_map(children);
+    let parts = all.filter_map(|&id| message.parts.get(id as usize));
+    let mails = parts.filter(|part| part.content_type().is_none());
+    mails.map(|part| (part.offset_body, part)).collect()
 }
 
 /// Returns the page that a browser saved: the first HTML part of related parts, if the part has a
@@ -191,10 +217,17 @@ fn header_len(bytes: &[u8]) -> usize {
 const STUB_PART: usize = 10;
 
 /// Returns the text of a mail, and the number of characters that a reader does not see.
-fn text_of(message: &Message<'_>, encoding: Option<&str>) -> Result<(String, usize), String> {
+fn text_of(
+    message: &Message<'_>,
+    digested: &BTreeMap<u32, &MessagePart<'_>>,
+    encoding: Option<&str>,
+) -> Result<(String, usize), String> {
     let parts = |all: &mut dyn Iterator<Item = &MessagePart<'_>>| {
         let (mut texts, mut hidden) = (Vec::new(), 0);
-        for part in all.filter(|part| !signature::is_control(part)) {
+        let is_text = |part: &&MessagePart<'_>| {
+            !signature::is_control(part) && !digested.contains_key(&part.offset_body)
+        };
+        for part in all.filter(is_text) {
             let (text, unseen) = text_of_part(message, part, encoding)?;
             hidden += unseen;
             if !text.trim().is_empty() {

@@ -11,7 +11,7 @@ use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 use crate::SourceOptions;
 use crate::format::{FileFormat, Markup, TextOf};
 use crate::html::Html;
-use crate::note_mark::{RaisedText, are_verses};
+use crate::note_mark::{RaisedNumbers, RaisedRole, RaisedText, last_word};
 
 /// Markdown: CommonMark with tables and footnotes.
 pub static FORMAT: FileFormat = FileFormat {
@@ -98,8 +98,8 @@ struct MarkdownText<'a> {
     notes: String,
     /// Where a raised text begins, in the text and in the source.
     raised: Option<(usize, usize)>,
-    /// The raised numbers before words, with their places in the text.
-    verses: Vec<(u32, Range<usize>)>,
+    /// The raised numbers of the text.
+    numbers: RaisedNumbers,
 }
 
 impl MarkdownText<'_> {
@@ -160,7 +160,7 @@ impl MarkdownText<'_> {
             let note = self.next_note(at).filter(|note| note.start - SIGN.len() < range.end);
             let end = note.as_ref().map_or(range.end, |note| note.start - SIGN.len());
             if end > at {
-                self.push(&source[at..end], at, end);
+                self.push_line(at..end);
             }
             let Some(note) = note else { return };
             self.notes.push(' ');
@@ -181,13 +181,46 @@ impl MarkdownText<'_> {
         let Some((start, from)) = self.raised.take() else { return };
         let is_link = self.source.get(from..tag.start).is_some_and(|all| all.contains("]("));
         let (before, text) = self.text.split_at(start.min(self.text.len()));
-        let before = before.rsplit(char::is_whitespace).next().unwrap_or_default();
+        let before = last_word(before);
         let after = self.source[tag.end..].chars().next().filter(|c| !c.is_whitespace());
-        let raised = RaisedText { text: text.trim(), is_link, before, after };
-        if let Some(number) = raised.verse() {
-            self.verses.push((number, start..self.text.len()));
-        } else if raised.is_of_note() && !text.contains('\n') {
-            self.text.truncate(start);
+        let mut role = RaisedText { text: text.trim(), is_link, before, after }.role();
+        if matches!(role, RaisedRole::Mark(_)) {
+            if text.contains('\n') {
+                role = RaisedRole::Text;
+            } else {
+                self.text.truncate(start);
+            }
+        }
+        self.numbers.add(role, start..self.text.len());
+    }
+
+    /// Returns whether a number between two carets begins here, as pandoc writes raised numbers:
+    /// `word^1^`. Returns the place of the second caret.
+    fn raised_number(&self, at: usize) -> Option<usize> {
+        let digits = self.source.get(at..)?.strip_prefix('^')?;
+        let end = digits.find(|c: char| !c.is_ascii_digit())?;
+        (end > 0 && digits[end..].starts_with('^')).then_some(at + 1 + end)
+    }
+
+    /// Adds words without notes. Raised numbers may mark notes elsewhere.
+    fn push_line(&mut self, range: Range<usize>) {
+        let source = self.source;
+        let mut at = range.start;
+        let carets = source[range.clone()].match_indices('^').map(|(found, _)| range.start + found);
+        for caret in carets {
+            let second = self.raised_number(caret).filter(|&end| caret >= at && end < range.end);
+            if let Some(end) = second {
+                self.push(&source[at..caret], at, caret);
+                self.raised = Some((self.text.len(), caret + 1));
+                self.pass(caret + 1);
+                self.push(&source[caret + 1..end], caret + 1, end);
+                self.end_raised(end..end + 1);
+                self.pass(end + 1);
+                at = end + 1;
+            }
+        }
+        if at < range.end {
+            self.push(&source[at..range.end], at, range.end);
         }
     }
 
@@ -208,15 +241,11 @@ impl MarkdownText<'_> {
         self.text.push_str(&std::mem::take(&mut self.notes).replace('\n', " "));
     }
 
-    /// Returns the text without the numbers of verses.
+    /// Returns the text without the numbers of verses, and without the marks of notes after words
+    /// that could be units.
     fn finish(mut self) -> String {
         self.push_notes();
-        let numbers: Vec<u32> = self.verses.iter().map(|(number, _)| *number).collect();
-        if are_verses(&numbers) {
-            for (_, at) in self.verses.into_iter().rev() {
-                self.text.replace_range(at, "");
-            }
-        }
+        self.numbers.remove_from(&mut self.text, false);
         self.text
     }
 }
@@ -295,7 +324,14 @@ mod tests {
             "<p\nalign=x>words <b>he</b>re</p>\n\nand <i>in</i>side\n",
             "\nwords here\n\nand inside\n",
         );
-        check("wall<sup>1</sup> of 10<sup>3</sup> m<sup>[2]</sup>.\n", "wall of 103 m[2].\n");
+        check("wall<sup>1</sup> of 10<sup>3</sup> m<sup>[2]</sup>.\n", "wall of 103 m.\n");
+        check(
+            "wall^1^ of 10^3^ m^2^ or x^2 and y^2 z^th^\n",
+            "wall of 103 m2 or x^2 and y^2 z^th^\n",
+        );
+        check("wall^1^ it is to^2^, and gate.^3^\n", "wall it is to, and gate.\n");
+        check("wall<sup>1</sup> to<sup>2</sup> gate<sup>3</sup>", "wall to gate");
+        check("one^[a^1^ b] `a^1^`", "one `a^1^` a^1^ b".replace('`', "").as_str());
         check(
             "<sup>1</sup>In <sup>2</sup>the <sup>3</sup> end <sup>4</sup>of\n",
             "In the  end of\n",

@@ -17,7 +17,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Number, Value};
 
 /// The field with a meta object.
-const META: &str = "meta";
+pub const META: &str = "meta";
 
 /// The fields of records that become members of meta objects.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

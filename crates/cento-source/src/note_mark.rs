@@ -4,6 +4,8 @@
 //! because a different edition of the text numbers its notes differently. Powers, ordinals and
 //! formulas (10^3, 2nd, x^2, m^2) are text. One rule for web pages, XML and office files.
 
+use std::ops::Range;
+
 /// The minimum length of a word that a raised number without a link can mark. Shorter words are
 /// units and variables.
 pub const WORD_LETTERS_MIN: usize = 3;
@@ -13,6 +15,9 @@ const LINK_CHARS_MAX: usize = 6;
 
 /// The maximum length of a list of raised numbers without a link, in bytes.
 const LIST_BYTES_MAX: usize = 12;
+
+/// The maximum length of the end of a word that is looked at, in characters.
+const LAST_WORD_CHARS_MAX: usize = 32;
 
 /// The minimum number of raised numbers that are taken for verse numbers.
 const VERSES_MIN: usize = 3;
@@ -50,6 +55,29 @@ pub fn counted_marks(numbers: &[(u32, bool)]) -> Vec<usize> {
     (0..numbers.len()).filter(|&at| !numbers[at].1 && fits(at)).collect()
 }
 
+/// How the targets of links to notes begin, without `-` and `_`, as word processors, converters and
+/// wikis name them: `#_ftn1`, `#fn:1`, `#footnote-1`, `#cite_note-1`.
+const TARGETS: [&[u8]; 9] = [
+    b"fn",
+    b"ftn",
+    b"footnote",
+    b"sdfootnote",
+    b"sdendnote",
+    b"endnote",
+    b"edn",
+    b"note",
+    b"citenote",
+];
+
+/// Returns whether the target of a link is a note in the same file.
+pub fn is_note_target(target: &[u8]) -> bool {
+    let Some(target) = target.strip_prefix(b"#") else { return false };
+    let letters = target.iter().filter(|byte| !b"-_".contains(byte));
+    let letters: Vec<u8> = letters.map(u8::to_ascii_lowercase).collect();
+    let follows = |rest: &[u8]| rest.iter().any(u8::is_ascii_digit);
+    TARGETS.iter().any(|of| letters.strip_prefix(*of).is_some_and(follows))
+}
+
 /// A raised text with its surroundings.
 pub struct RaisedText<'a> {
     /// The text without white space around it.
@@ -83,15 +111,32 @@ impl RaisedText<'_> {
         // A power such as s^-1.
         let is_power = self.text.starts_with(['\u{2013}', '-']);
         let is_mark = is_signs(self.text) || (numbers && self.text.len() <= LIST_BYTES_MAX);
-        self.is_after_word() && !is_power && is_mark
+        // No power is in brackets, so a mark in brackets follows words of any length.
+        let is_bracketed = self.text.starts_with('[') && self.text.ends_with(']');
+        let is_after = self.is_after_word() || (is_bracketed && self.is_glued());
+        is_after && !is_power && is_mark
+    }
+
+    /// Returns what the text is.
+    pub fn role(&self) -> RaisedRole {
+        match (self.verse(), self.uncertain()) {
+            (Some(number), _) => RaisedRole::Verse(number),
+            _ if self.is_of_note() => RaisedRole::Mark(bare_mark(self.text).parse().ok()),
+            (_, Some(number)) => RaisedRole::Uncertain(number),
+            _ => RaisedRole::Text,
+        }
     }
 
     /// Returns the number at the end of a short word, which may be a unit with its power.
     pub fn uncertain(&self) -> Option<u32> {
         let is_end = self.after.is_none_or(|after| !after.is_alphanumeric());
         let is_number = self.text.bytes().all(|byte| byte.is_ascii_digit());
-        let is_glued = self.before.ends_with(char::is_alphabetic);
-        self.text.parse().ok().filter(|_| is_number && is_glued && is_end)
+        self.text.parse().ok().filter(|_| is_number && self.is_glued() && is_end)
+    }
+
+    /// Returns whether the text touches the end of a word.
+    fn is_glued(&self) -> bool {
+        self.before.ends_with(char::is_alphabetic)
     }
 
     /// Returns whether the text is at the end of a word or of a sentence.
@@ -105,6 +150,77 @@ impl RaisedText<'_> {
             Some(c) => is_close(c),
             None => false,
         }
+    }
+}
+
+/// Returns the end of the last word of a text, or an empty text after white space. Not the whole
+/// word, because a text without spaces is one word.
+pub fn last_word(text: &str) -> &str {
+    let letters = text.char_indices().rev().take(LAST_WORD_CHARS_MAX);
+    let start = letters.take_while(|(_, c)| !c.is_whitespace()).last();
+    &text[start.map_or(text.len(), |(at, _)| at)..]
+}
+
+/// What a raised text is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RaisedRole {
+    /// The number of a verse, if the numbers count up.
+    Verse(u32),
+    /// The mark of a note, with its number.
+    Mark(Option<u32>),
+    /// A power of a unit, or the mark of a note if the marks around it count so.
+    Uncertain(u32),
+    Text,
+}
+
+/// The raised numbers of a text, whose neighbors decide what they are.
+#[derive(Debug, Default)]
+pub struct RaisedNumbers {
+    verses: Vec<(u32, Range<usize>)>,
+    /// The numbers after words, in order. Marks are removed already, and have an empty place.
+    counted: Vec<(u32, Range<usize>)>,
+}
+
+impl RaisedNumbers {
+    /// Adds a raised text that is at this place of the text.
+    pub fn add(&mut self, role: RaisedRole, place: Range<usize>) {
+        match role {
+            RaisedRole::Verse(number) => self.verses.push((number, place)),
+            RaisedRole::Mark(Some(number)) => self.counted.push((number, place.start..place.start)),
+            RaisedRole::Uncertain(number) => self.counted.push((number, place)),
+            RaisedRole::Mark(None) | RaisedRole::Text => {}
+        }
+    }
+
+    /// Removes the numbers of verses, and the marks that the count of their neighbors reveals.
+    /// `is_spaced` says that a verse number goes with the space after it.
+    pub fn remove_from(self, text: &mut String, is_spaced: bool) {
+        let numbers: Vec<_> =
+            self.counted.iter().map(|(number, place)| (*number, place.is_empty())).collect();
+        let marks = counted_marks(&numbers).into_iter().map(|at| self.counted[at].1.clone());
+        let mut gone: Vec<Range<usize>> = marks.collect();
+        let numbers: Vec<u32> = self.verses.iter().map(|(number, _)| *number).collect();
+        if are_verses(&numbers) {
+            gone.extend(self.verses.into_iter().map(|(_, place)| {
+                let has_space = is_spaced && text[place.end..].starts_with(' ');
+                place.start..place.end + usize::from(has_space)
+            }));
+        }
+        if gone.is_empty() {
+            return;
+        }
+        gone.sort_by_key(|place| place.start);
+        let (mut rest, mut at) = (String::with_capacity(text.len()), 0);
+        for place in gone {
+            // The end of a text may have been cut since, where a word was joined.
+            let Some(before) = text.get(at..place.start).filter(|_| place.end <= text.len()) else {
+                continue;
+            };
+            rest.push_str(before);
+            at = place.end;
+        }
+        rest.push_str(&text[at..]);
+        *text = rest;
     }
 }
 
@@ -164,6 +280,8 @@ mod tests {
             ("10", "3", None, false),
             ("5 m", "2", None, false),
             ("per min", "\u{2013}1", None, false),
+            ("it came to", "[2]", None, true),
+            ("10", "[2]", None, false),
             ("the", "2", Some('H'), false),
             ("the wall", "th", None, false),
             ("", "1", None, false),

@@ -13,8 +13,9 @@ use serde_json::{Map, Value};
 
 use crate::documents::documents;
 use crate::fields;
+use crate::filter::NO_TEXT_FIELD;
 use crate::jsonl::{has_field, id_in};
-use crate::{FileBelow, MetaFields, ReadError, SourceOptions, files_below, place_of};
+use crate::{FileBelow, Html, MetaFields, ReadError, SourceOptions, files_below, place_of};
 
 /// The fields of a record with the parts of a question.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,6 +47,9 @@ pub type QuestionError = ReadError;
 
 /// A field name that no record has, so that documents get their places as ids.
 const NO_FIELD: &str = "\0";
+
+/// The maximum number of fields on a path to questions.
+const PATH_STEPS_MAX: usize = 8;
 
 /// A question with its place in a file.
 struct PlacedQuestion {
@@ -157,7 +161,15 @@ fn read_file(
         let (document, _) = match document {
             Ok(document) => document,
             Err(error) => {
-                read.push(Err(error));
+                match deeper_fields(&error, path, fields, source) {
+                    Some(fields) => {
+                        let text_field = fields.question.iter().take(1).cloned();
+                        let text_field = text_field.collect::<Vec<_>>().into();
+                        let source = SourceOptions { text_field, ..source.clone() };
+                        read_file(path, name, &fields, &source, read);
+                    }
+                    None => read.push(Err(error)),
+                }
                 continue;
             }
         };
@@ -181,6 +193,52 @@ fn read_file(
             None => read.extend(of_lines(&document.text, &place, name).map(Ok)),
         }
     }
+}
+
+/// Returns the fields of questions in lists within lists, as in SQuAD, if `error` says that a file
+/// has no records with the field of the question: the field becomes the path to it.
+fn deeper_fields(
+    error: &QuestionError,
+    path: &Path,
+    fields: &QuestionFields,
+    source: &SourceOptions,
+) -> Option<QuestionFields> {
+    let has_none = matches!(error, ReadError::LeftOut { why, .. } if *why == NO_TEXT_FIELD);
+    let (first, others) = fields.question.split_first().filter(|_| has_none)?;
+    if first.contains('.') {
+        return None;
+    }
+    // As it is, the file is one text.
+    let source = SourceOptions { html: Html::Source, ..source.clone() };
+    let (document, _) = documents(std::slice::from_ref(&path.to_owned()), &source).next()?.ok()?;
+    let value: Value = serde_json::from_str(&document.text).ok()?;
+    let question = std::iter::once(path_of(&value, first)?).chain(others.iter().cloned()).collect();
+    Some(QuestionFields { question, ..fields.clone() })
+}
+
+/// Returns the shortest path to a field of this name in objects within objects and lists.
+fn path_of(value: &Value, field: &str) -> Option<String> {
+    let mut level = vec![(String::new(), value)];
+    for _ in 0..PATH_STEPS_MAX {
+        let objects = level.into_iter().flat_map(|(path, value)| {
+            elements(value).into_iter().map(move |own| (path.clone(), own))
+        });
+        let objects: Vec<(String, &Value)> = objects.collect();
+        let has_field = |(_, own): &&(String, &Value)| own.get(field).is_some();
+        if let Some((path, _)) = objects.iter().find(has_field) {
+            return (!path.is_empty()).then(|| format!("{path}{field}"));
+        }
+        let members = objects.into_iter().filter_map(|(path, own)| Some((path, own.as_object()?)));
+        level = members
+            .flat_map(|(path, own)| {
+                let plain = own.iter().filter(|(name, _)| !name.contains(['.', '[', ' ']));
+                plain
+                    .map(move |(name, inner)| (format!("{path}{name}."), inner))
+                    .collect::<Vec<_>>()
+            })
+            .collect();
+    }
+    None
 }
 
 /// Returns the questions on the lines of a text, which is at this place.
@@ -478,6 +536,18 @@ mod tests {
         let other = QuestionFields { question: vec!["data.qas.x".into()], ..fields };
         let found = read(&[("a.json", nested)], &["a.json"], &other);
         assert!(found[0].contains("there is no `data.qas.x`"), "{found:?}");
+    }
+
+    #[test]
+    fn questions_in_lists_within_lists_are_found_without_a_path() {
+        let squad = r#"{"version":"1","data":[{"title":"t","paragraphs":[{"context":"c","qas":[
+            {"id":"q1","question":"Who?","answers":[{"text":"I"}]}]},
+            {"context":"d","qas":[{"id":"q2","question":"Why?","answers":[]}]}]}]}"#;
+        let found = read(&[("a.json", squad)], &["a.json"], &QuestionFields::default());
+        assert_eq!(found, [r#"a q1 "Who?""#, r#"a q2 "Why?""#]);
+        let rows = r#"{"rows":[{"row":{"id":"q1","question":"Who?"}}]}"#;
+        let found = read(&[("a.json", rows)], &["a.json"], &QuestionFields::default());
+        assert_eq!(found, [r#"a q1 "Who?""#]);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use super::TextField;
 use super::jsonl::PARTS;
+use super::meta_fields::META;
 
 /// The places of the records of a JSON text, which are objects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,8 +59,11 @@ fn array(text: &[u8], is_whole: bool) -> Shape {
 }
 
 fn object(text: &[u8], is_whole: bool, text_field: &TextField) -> Shape {
-    let ObjectPrefix { end, has_text, members, unfinished, is_json } = look(text, text_field);
+    let ObjectPrefix { end, has_text, members, unfinished, is_json, keys, has_meta } =
+        look(text, text_field);
     let members = members.or(unfinished);
+    // A change of the meta object of a stored document.
+    let is_change = has_meta && keys == 2;
     if !is_json {
         return Shape::Other;
     }
@@ -72,7 +76,7 @@ fn object(text: &[u8], is_whole: bool, text_field: &TextField) -> Shape {
     let is_alone = end.is_some() && is_whole && rest.trim_ascii().is_empty();
     match members {
         Some(depth) if !has_text => Shape::Records(Nesting::Members(depth)),
-        None if !has_text && is_alone => Shape::NoRecords,
+        None if !has_text && is_alone && !is_change => Shape::NoRecords,
         None if !has_text && end.is_none() => Shape::Unclear,
         _ if is_line => Shape::Lines,
         _ => Shape::Records(Nesting::Sequence),
@@ -91,6 +95,10 @@ struct ObjectPrefix {
     unfinished: Option<usize>,
     /// Whether the beginning is valid JSON, apart from the contents of strings and numbers.
     is_json: bool,
+    /// The number of top-level fields.
+    keys: usize,
+    /// Whether the object has a meta object.
+    has_meta: bool,
 }
 
 /// The token that JSON allows next.
@@ -106,8 +114,15 @@ enum JsonToken {
 
 /// Examines the first object, up to the end of the beginning.
 fn look(text: &[u8], text_field: &TextField) -> ObjectPrefix {
-    let (end, members, unfinished) = (None, None, None);
-    let mut found = ObjectPrefix { end, has_text: false, members, unfinished, is_json: true };
+    let mut found = ObjectPrefix {
+        end: None,
+        has_text: false,
+        members: None,
+        unfinished: None,
+        is_json: true,
+        keys: 0,
+        has_meta: false,
+    };
     let mut open: Vec<u8> = Vec::new();
     let (mut next, mut at) = (JsonToken::Value, 0);
     while let Some(&byte) = text.get(at) {
@@ -143,7 +158,11 @@ fn look(text: &[u8], text_field: &TextField) -> ObjectPrefix {
                 let is_text = str::from_utf8(key).is_ok_and(|key| text_field.is_in(key));
                 // The texts of parts are no records of their own.
                 let is_record = is_text || key == PARTS.as_bytes();
-                found.has_text |= is_record && open.len() == 1;
+                if open.len() == 1 {
+                    found.has_text |= is_record;
+                    found.has_meta |= key == META.as_bytes();
+                    found.keys += 1;
+                }
                 if is_text && found.unfinished.is_some_and(|depth| depth + 1 == open.len()) {
                     found.members = found.members.or(found.unfinished);
                 }
@@ -217,6 +236,7 @@ mod tests {
         check("{\"a\": NaN, \"text\": null}", Shape::Lines);
         check("{\"id\":1,\"parts\":[{\"name\":\"a\",\"text\":\"x\"}]}", Shape::Lines);
         check("{\"a\":1}\n{\"a\":2}", Shape::Lines);
+        check("{\"id\":\"a\",\"meta\":{\"b\":1}}\n", Shape::Lines);
         check(" {\n\"text\": \"x\"}", Shape::Records(Nesting::Sequence));
         check("{\"text\":\"x\"}{\"text\":\"y\"}", Shape::Records(Nesting::Sequence));
         check("{\"text\":\"x\"},\n{\"text\":\"y\"},", Shape::Records(Nesting::Sequence));
@@ -234,6 +254,7 @@ mod tests {
         let lists = ["{\"a\":[{\"b\":1}]}", "{\"a\":[{\"b\":{\"text\":1}}]}"];
         for text in lists.into_iter().chain([
             "{\"a\":1}",
+            "{\"a\":1,\"b\":2,\"meta\":{}}",
             "{\"a\":[1,{\"text\":1}]}",
             "{}",
             "[1,2]",

@@ -255,13 +255,21 @@ fn beginning<'a>(start: &'a [u8], options: &SourceOptions) -> Cow<'a, [u8]> {
 type Promise = fn(Form) -> bool;
 
 /// The extensions that promise something other than text, with the forms that keep the promise.
-const PROMISES: [(&[&str], Promise); 4] = [
+const PROMISES: [(&[&str], Promise); 7] = [
     (COLUMNS, |form| matches!(form, Form::Columns(_))),
     (&[".pdf"], |form| form == Form::Document),
     (&[".tar", ".tgz"], |form| form == Form::Tar),
     // A document may be a damaged zip file, or an encrypted document, which is not a zip file.
     (ZIPPED, |form| matches!(form, Form::Zip | Form::Document | Form::Unread(_))),
+    (LINES, |form| !is_tagged(form)),
+    (TABLES, |form| !is_tagged(form)),
+    (&[".json"], |form| !is_tagged(form)),
 ];
+
+/// Returns whether a form is a web page or XML. A server sends these as messages in place of data.
+fn is_tagged(form: Form) -> bool {
+    matches!(form, Form::Markup(markup) if markup.named_begins == Some(b"<"))
+}
 
 /// Returns the promise of the name of a file.
 fn promised(name: &str) -> Option<(&'static str, Promise)> {
@@ -469,6 +477,24 @@ mod tests {
         check(b"a\0b\0\0\0\0", "a.pdf", Form::Misnamed { ending: ".pdf", is: NULS });
         check(&[0; 1024], "a.tar", Form::Tar);
         check(b"<html>", "a.doc", markup("html"));
+    }
+
+    #[test]
+    fn a_message_of_a_server_is_no_file_of_records() {
+        for (name, ending) in [
+            ("a.jsonl", ".jsonl"),
+            ("a.ndjson", ".ndjson"),
+            ("a.csv", ".csv"),
+            ("a.TSV", ".tsv"),
+            ("a.json", ".json"),
+        ] {
+            let page = "it is a web page, such as the message of a server";
+            check(b"<!DOCTYPE html><p>404", name, Form::Misnamed { ending, is: page });
+            let denied = b"<?xml version='1.0'?><Error><Code>AccessDenied</Code></Error>";
+            let found = form(denied, true, name, &SourceOptions::default());
+            assert!(matches!(found, Form::Misnamed { .. }), "{name}: {found:?}");
+        }
+        check(b"text\n<p>one</p>\n", "a.csv", Form::Table(b','));
     }
 
     const NULS: &str = "it is binary data (NUL bytes)";

@@ -578,5 +578,17 @@ mod tests {
         let (mut found, error) = all_of(archive("a stray line\n").as_bytes(), Kind::Arc);
         assert!(found.remove(1).contains("belong to no record"), "{found:?}");
         assert_eq!((found, error), (expected.to_vec(), None));
+        // A length that is too great cut the beginning off the address of the next record, which
+        // then was no page.
+        for by in [-7, -1, 2, 3, 9, 40, 70] {
+            let whole = archive("");
+            let len = page("<p>one").len();
+            let wrong = format!("text/html {}", len as i64 + by);
+            let wrong = whole.replacen(&format!("text/html {len}"), &wrong, 1);
+            let (found, error) = all_of(wrong.as_bytes(), Kind::Arc);
+            let pages = found.iter().filter(|it| expected[1..].contains(it)).count();
+            assert_eq!((pages, error), (4, None), "{by}: {found:?}");
+            assert!(found.iter().any(|it| it.contains("lost: ")), "{by}: {found:?}");
+        }
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! anydoc, the library that reads RTF, also returns deleted and hidden text. This module therefore
 //! removes such text from the document first. RTF is a stream of words and groups, so no deeper
-//! knowledge of the format is needed.
+//! knowledge of the format is needed. Nor does anydoc say which text is raised, so this module puts
+//! signs around it, and takes them out of the text together with the marks of notes.
 
 use std::collections::HashSet;
 
@@ -10,6 +11,12 @@ use anydoc::Format;
 
 use super::model::by_anydoc;
 use crate::extracted::ExtractedText;
+use crate::note_mark::{RaisedNumbers, RaisedRole, RaisedText, last_word};
+
+/// The signs before and after a raised text, which are characters for private use, and the groups
+/// that write them.
+const RAISED: [char; 2] = ['\u{ef0e}', '\u{ef0f}'];
+const RAISED_GROUPS: [&[u8]; 2] = [b"{\\uc0\\u-4338 }", b"{\\uc0\\u-4337 }"];
 
 /// The maximum size of unreadable text, in half points.
 const SIZE_HIDDEN: i32 = 4;
@@ -59,6 +66,8 @@ struct GroupLook {
     is_white: bool,
     /// The background is colored, so that white text is visible.
     is_behind: bool,
+    /// The text is above the line.
+    is_raised: bool,
     /// The group is a table of the header, not text.
     is_table: bool,
     /// The group is the table of colors.
@@ -71,7 +80,43 @@ struct GroupLook {
 /// When it has no text, with the reason as a clause.
 pub fn text_of(bytes: &[u8]) -> Result<ExtractedText, String> {
     let (seen, hidden) = seen(bytes);
-    Ok(ExtractedText { hidden, ..by_anydoc(&seen, Format::Rtf)? })
+    let found = by_anydoc(&seen, Format::Rtf)?;
+    Ok(ExtractedText { hidden, text: without_marks(&found.text), ..found })
+}
+
+/// Returns a text without the signs around raised texts, and without the marks of notes.
+fn without_marks(text: &str) -> String {
+    if !text.contains(RAISED) {
+        return text.to_owned();
+    }
+    let (mut out, mut numbers) = (String::with_capacity(text.len()), RaisedNumbers::default());
+    let mut rest = text;
+    while let Some((before, from)) = rest.split_once(RAISED[0]) {
+        out.push_str(before);
+        let (raised, mut after) = from.split_once(RAISED[1]).unwrap_or((from, ""));
+        let mut raised = raised.to_owned();
+        // Programs write the digits of a number in groups of their own.
+        while let Some((more, next)) =
+            after.strip_prefix(RAISED[0]).and_then(|next| next.split_once(RAISED[1]))
+        {
+            raised.push_str(more);
+            after = next;
+        }
+        let mark = raised.trim();
+        let after_mark = after.chars().next().filter(|c| !c.is_whitespace());
+        let before = last_word(&out);
+        let role = RaisedText { text: mark, is_link: false, before, after: after_mark }.role();
+        let start = out.len() + raised.len() - raised.trim_start().len();
+        numbers.add(role, start..start + mark.len());
+        if !matches!(role, RaisedRole::Mark(_)) {
+            out.push_str(&raised);
+        }
+        rest = after;
+    }
+    out.push_str(rest);
+    numbers.remove_from(&mut out, false);
+    out.retain(|c| !RAISED.contains(&c));
+    out
 }
 
 /// Returns the document without invisible text, and the number of hidden characters removed.
@@ -97,6 +142,8 @@ struct RtfFilter {
     white: HashSet<i32>,
     /// Whether cells of the open row are colored.
     is_row_colored: bool,
+    /// Whether the last text that was kept is raised.
+    is_in_raised: bool,
 }
 
 impl RtfFilter {
@@ -108,7 +155,9 @@ impl RtfFilter {
                 self.keep(&rest[..1])
             }
             [b'}', ..] => {
-                self.look = self.around.pop().unwrap_or_default();
+                let look = self.around.pop().unwrap_or_default();
+                self.raise(look.is_raised);
+                self.look = look;
                 self.keep(&rest[..1])
             }
             [b'\\', b'\'', ..] => self.text(&rest[..rest.len().min(4)], 1),
@@ -158,10 +207,19 @@ impl RtfFilter {
         let is_faint = is_small || is_lost_in_white;
         let is_hidden = vanishes || (is_faint && characters > 0);
         if is_table || !(is_deleted || is_hidden) {
+            self.raise(self.look.is_raised && !is_table);
             return self.keep(bytes);
         }
         self.hidden += if is_deleted { 0 } else { characters };
         bytes.len()
+    }
+
+    /// Writes a sign where raised text begins or ends.
+    fn raise(&mut self, is_raised: bool) {
+        if is_raised != self.is_in_raised {
+            self.keep(RAISED_GROUPS[usize::from(!is_raised)]);
+            self.is_in_raised = is_raised;
+        }
     }
 
     /// Reads a control word, with its number and the space after it.
@@ -184,6 +242,7 @@ impl RtfFilter {
             return self.text(&rest[..len], usize::from(!is_seen));
         }
         self.property(name, value);
+        self.raise(self.is_in_raised && self.look.is_raised);
         self.keep(&rest[..len])
     }
 
@@ -197,9 +256,13 @@ impl RtfFilter {
             b"v" => look.vanishes = is_on,
             b"plain" => {
                 (look.is_deleted, look.vanishes, look.is_small) = (false, false, false);
-                (look.is_white, look.is_behind) = (false, false);
+                (look.is_white, look.is_behind, look.is_raised) = (false, false, false);
             }
             b"fs" => look.is_small = number <= SIZE_HIDDEN,
+            b"super" => look.is_raised = is_on,
+            b"up" => look.is_raised = number > 0,
+            // A note within its raised mark is not raised, and has signs of its own.
+            b"nosupersub" | b"sub" | b"dn" | b"footnote" => look.is_raised = false,
             b"cf" => look.is_white = self.white.contains(&number),
             b"highlight" | b"cb" | b"chcbpat" | b"cbpat" => look.is_behind = is_colored,
             b"trowd" => self.is_row_colored = false,
@@ -252,6 +315,24 @@ mod tests {
         check("{\\rtf1 a {\\b\\*\\x word} b}", "{\\rtf1 a {\\b\\x word} b}", 0);
         check("{\\rtf1{\\*\\cstyle no}a}", "{\\rtf1{\\*\\cstyle no}a}", 0);
         check("{\\stylesheet{\\*\\cs7 Bold;}}a", "{\\stylesheet{\\*\\cs7 Bold;}}a", 0);
+    }
+
+    #[test]
+    fn raised_numbers_after_words_are_marks_of_notes() {
+        let check = |body: &str, expected: &str| {
+            let read = text_of(format!("{{\\rtf1\\ansi {body}}}").as_bytes()).unwrap();
+            assert_eq!(read.text.trim_end(), expected, "{body}");
+        };
+        check("the gate{\\super 1} was 10{\\super 3} m{\\super 2}.", "the gate was 103 m2.");
+        check(
+            "gate{\\up6\\fs14 1} to{\\super 2} wall\\super 3\\nosupersub , so",
+            "gate to wall, so",
+        );
+        check("gate.{\\super 1}{\\super 2}\\par The 1{\\super st} of", "gate.\n\nThe 1st of");
+        check("{\\super 1}In {\\super 2}the {\\super 3}end", "In the end");
+        let note = "a gate{\\super\\chftn{\\footnote{\\super\\chftn} a note}} was";
+        check(note, "a gate was\n\n a note");
+        check("a \\super b\\plain  c {\\super d", "a b c d");
     }
 
     #[test]

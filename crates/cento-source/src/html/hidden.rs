@@ -10,7 +10,7 @@ use html5gum::StartTag;
 
 use super::style::PageStyle;
 use super::{HIDDEN, PagePiece, is_within_line};
-use crate::css::declared;
+use crate::css::{declared, is_named_white};
 
 /// Elements without an end tag.
 pub(super) const VOID: [&[u8]; 14] = [
@@ -61,14 +61,16 @@ struct OpenElement {
     is_text: bool,
 }
 
-/// How an element is hidden. An element within it can have letters of a size again, and be visible
-/// again, but nothing else undoes the rest.
+/// How an element is hidden. An element within it can have letters of a size or a color again, and
+/// be visible again, but nothing else undoes the rest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct HiddenBy {
     size: bool,
     visibility: bool,
     /// By a rule of a style sheet.
     rule: bool,
+    /// In white letters on a page without backgrounds.
+    white: bool,
     other: bool,
 }
 
@@ -84,6 +86,12 @@ pub enum Visibility {
     NoText,
     /// The text is invisible.
     Hidden,
+}
+
+/// Returns whether the contents of an element are text. A template is a part of the page if it is
+/// declared to be the inside of a component, as programs that save pages write it.
+fn is_text<S: html5gum::SpanBound>(tag: &StartTag<S>) -> bool {
+    !HIDDEN.contains(&tag.name.as_slice()) || tag.attributes.contains_key(&b"shadowrootmode"[..])
 }
 
 impl Sight {
@@ -120,8 +128,8 @@ impl Sight {
         let (hidden, is_text) = match self.open.last() {
             // In an element without text, only the end tag of the same element counts.
             Some(open) if !open.is_text => (open.hidden, open.name != name),
-            Some(open) => (open.hidden.within(tag, &self.style), !HIDDEN.contains(&name)),
-            None => (HiddenBy::default().within(tag, &self.style), !HIDDEN.contains(&name)),
+            Some(open) => (open.hidden.within(tag, &self.style), is_text(tag)),
+            None => (HiddenBy::default().within(tag, &self.style), is_text(tag)),
         };
         let is_within_text = self.open.last().is_some_and(|open| open.is_text);
         if has_end && (is_within_text || !is_text || self.open.is_empty() && hidden.is_hidden()) {
@@ -206,8 +214,13 @@ impl HiddenBy {
         let declares = |name| own.as_ref().is_some_and(|own| declared(own, name).is_some());
         let is_displayed = declares("display") || declares("visibility");
         hidden.rule |= !is_displayed && style.hides(tag);
-        if let Some(own) = own {
-            hidden.take(&own);
+        let of_font = of(b"color").filter(|_| tag.name.as_slice() == b"font");
+        let color = own.as_ref().and_then(|own| declared(own, "color")).or(of_font.as_deref());
+        if let Some(color) = color {
+            hidden.white = style.hides_white() && is_named_white(color);
+        }
+        if let Some(own) = &own {
+            hidden.take(own);
         }
         hidden
     }

@@ -12,7 +12,7 @@ use html5gum::{SpanBound, StartTag};
 
 use super::outermost::Outermost;
 use super::{PagePiece, TagPlace, is_within_line};
-use crate::note_mark::{RaisedText, are_verses, bare_mark, counted_marks};
+use crate::note_mark::{RaisedText, are_verses, bare_mark, counted_marks, is_note_target};
 
 /// Follows the tags of a page.
 #[derive(Default)]
@@ -55,40 +55,27 @@ fn has_word<S: SpanBound>(tag: &StartTag<S>, attribute: &[u8], is: impl Fn(&[u8]
     value.is_some_and(|value| value.split(u8::is_ascii_whitespace).any(is))
 }
 
+/// The attributes of the number of a printed page in an e-book, and their values.
+const PAGE_BREAKS: [(&[u8], &[u8]); 2] =
+    [(b"epub:type", b"pagebreak"), (b"role", b"doc-pagebreak")];
+
 fn is_numbering<S: SpanBound>(tag: &StartTag<S>) -> bool {
-    has_word(tag, b"class", |class| {
-        let letters = || class.iter().filter(|byte| !b"-_".contains(byte));
-        NUMBERINGS.iter().any(|of| letters().map(u8::to_ascii_lowercase).eq(of.iter().copied()))
-    })
+    let is_page =
+        PAGE_BREAKS.iter().any(|(name, value)| has_word(tag, name, |word| word == *value));
+    is_page
+        || has_word(tag, b"class", |class| {
+            let letters = || class.iter().filter(|byte| !b"-_".contains(byte));
+            NUMBERINGS.iter().any(|of| letters().map(u8::to_ascii_lowercase).eq(of.iter().copied()))
+        })
 }
 
 /// The attributes of a link to a note, in e-books and in pages, and their values.
 const LINKS_TO_NOTES: [(&[u8], &[u8]); 3] =
     [(b"epub:type", b"noteref"), (b"role", b"doc-noteref"), (b"class", b"noteref")];
 
-/// How the targets of links to notes begin, without `-` and `_`, as word processors, converters and
-/// wikis name them: `#_ftn1`, `#fn:1`, `#footnote-1`, `#cite_note-1`.
-const TARGETS: [&[u8]; 9] = [
-    b"fn",
-    b"ftn",
-    b"footnote",
-    b"sdfootnote",
-    b"sdendnote",
-    b"endnote",
-    b"edn",
-    b"note",
-    b"citenote",
-];
-
 /// Returns whether the target of a link is a note on this page.
 fn is_to_note<S: SpanBound>(tag: &StartTag<S>) -> bool {
-    let target = tag.attributes.get(&b"href"[..]).and_then(|target| target.strip_prefix(b"#"));
-    target.is_some_and(|target| {
-        let letters = target.iter().filter(|byte| !b"-_".contains(byte));
-        let letters: Vec<u8> = letters.map(u8::to_ascii_lowercase).collect();
-        let follows = |rest: &[u8]| rest.iter().any(u8::is_ascii_digit);
-        TARGETS.iter().any(|of| letters.strip_prefix(*of).is_some_and(follows))
-    })
+    tag.attributes.get(&b"href"[..]).is_some_and(|target| is_note_target(target))
 }
 
 /// Returns whether a style raises an element.

@@ -14,9 +14,15 @@ use crate::css::declared;
 /// Maximum nesting of blocks in a sheet.
 const DEPTH_MAX: usize = 16;
 
-/// The rules of a page that hide elements, by one of the names in their selectors.
+/// What hides the elements of a page.
 #[derive(Default)]
-pub struct PageStyle(HashMap<String, Vec<Compound>>);
+pub struct PageStyle {
+    /// The rules that hide elements, by one of the names in their selectors.
+    hiding: HashMap<String, Vec<Compound>>,
+    /// Whether the page declares no background anywhere, so that white text is invisible. A sheet
+    /// in another file may declare any.
+    is_on_paper: bool,
+}
 
 /// The names of an element in a selector: `p.note`. Classes and ids have their sign.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
@@ -72,12 +78,18 @@ impl PageStyle {
                 hiding.entry(key.to_owned()).or_default().push(rule.compound.clone());
             }
         }
-        PageStyle(hiding)
+        let is_on_paper = !has_background(page);
+        PageStyle { hiding, is_on_paper }
+    }
+
+    /// Returns whether white text is invisible.
+    pub fn hides_white(&self) -> bool {
+        self.is_on_paper
     }
 
     /// Returns whether a rule hides an element.
     pub fn hides<S: SpanBound>(&self, tag: &StartTag<S>) -> bool {
-        if self.0.is_empty() {
+        if self.hiding.is_empty() {
             return false;
         }
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
@@ -92,8 +104,15 @@ impl PageStyle {
                 && compound.names.iter().all(|name| names.contains(name))
         };
         let mut keys = names.iter().chain([&element]);
-        keys.any(|key| self.0.get(key).is_some_and(|all| all.iter().any(is_of)))
+        keys.any(|key| self.hiding.get(key).is_some_and(|all| all.iter().any(is_of)))
     }
+}
+
+/// Returns whether a page declares a background, or reads a sheet that may.
+fn has_background(page: &str) -> bool {
+    const DECLARED: [&str; 4] = ["background", "bgcolor", "stylesheet", "@import"];
+    let page = page.to_ascii_lowercase();
+    DECLARED.iter().any(|word| memchr::memmem::find(page.as_bytes(), word.as_bytes()).is_some())
 }
 
 impl Compound {

@@ -385,6 +385,9 @@ fn declared_numbers_of_lines_are_no_text() {
     }
     check("<p><span class=line><span class=lineno>1</span>a <b>2</b></span>", "a 2");
     check("<p>in <span class=year>1822</span> a", "in 1822 a");
+    for page in ["epub:type=pagebreak", "role='doc-pagebreak'"] {
+        check(&format!("<p>in the <span {page} id=p7>7</span>end"), "in the end");
+    }
 }
 
 #[test]
@@ -426,6 +429,40 @@ fn blocks_that_are_hidden_are_counted_wherever_they_are() {
     assert_eq!(hidden, 11);
     let (_, _, hidden) = text_of_page(&format!("{}{PARAGRAPHS}", data("one two")), Html::Content);
     assert_eq!(hidden, 0);
+}
+
+#[test]
+fn the_inside_of_a_component_is_text_and_a_template_is_not() {
+    let page = |mode: &str| format!("<p>one</p><x-y><template{mode}><p>two</template></x-y>");
+    let text = |mode: &str| shown(page(mode).as_bytes(), None, Html::All);
+    assert_eq!(text(" shadowrootmode=open"), "one\ntwo");
+    assert_eq!(text(""), "one");
+}
+
+#[test]
+fn white_words_on_a_page_without_backgrounds_are_hidden() {
+    let page = |tag: &str| format!("<p>one <{tag}>not <b>this</b></{tag}> two");
+    let check = |page: &str, expected: (&str, usize)| {
+        let (text, _, hidden) = text_of_page(page, Html::All);
+        assert_eq!((&*text, hidden), expected, "{page}");
+    };
+    for tag in [
+        "span style='color: #FFF'",
+        "span style='color:white'",
+        "span style='color:#fefefe'",
+        "span style='color:rgb(255, 255, 255)'",
+        "font color=white",
+        "font color='#FFFFFF'",
+    ] {
+        let name = tag.split(' ').next().unwrap();
+        let page = page(tag).replace(&format!("</{tag}>"), &format!("</{name}>"));
+        check(&page, ("one two", 7));
+        for sheet in ["<style>p{background:#000}</style>", "<link rel=stylesheet href=x>"] {
+            check(&format!("{sheet}{page}"), ("one not this two", 0));
+        }
+    }
+    check("<p>a <font color=white>b <i style='color:red'>c</i></font> d", ("a c d", 1));
+    check("<p>a <span style='color:#eee'>b</span>", ("a b", 0));
 }
 
 #[test]

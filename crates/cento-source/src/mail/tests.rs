@@ -176,6 +176,28 @@ fn an_attachment_is_a_file_and_so_is_a_mail() {
 }
 
 #[test]
+fn the_parts_of_a_digest_are_mails() {
+    // Without a type of their own, they were one text with their headers.
+    let inner = |number: u32| format!("Subject: s{number}\nFrom: a@b.c\n\nwords {number}");
+    let part = |number: u32| format!("--y\n\n{}\n", inner(number));
+    let plain = "--y\nContent-Type: text/plain\n\nan introduction\n";
+    let digest = format!(
+        "Subject: s\nContent-Type: multipart/digest; boundary=y\n\n{plain}{}{}--y--\n",
+        part(1),
+        part(2)
+    );
+    let Mail { text, attachments, .. } = mail(&digest);
+    assert_eq!(text.trim(), "s\n\nan introduction");
+    let found: Vec<_> = attachments
+        .iter()
+        .map(|found| (&*found.name, found.bytes.as_deref().unwrap().to_vec()))
+        .collect();
+    let expected = [(1, "part 1.eml"), (2, "part 2.eml")];
+    let expected = expected.map(|(number, name)| (name, inner(number).into_bytes()));
+    assert_eq!(found, expected);
+}
+
+#[test]
 fn an_attachment_that_cannot_be_decoded_is_no_text() {
     // The encoded letters were the text of the file.
     let encoded = base64(b"words of a file that is attached");

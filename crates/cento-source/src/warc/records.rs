@@ -287,7 +287,34 @@ fn is_head(line: &[u8], kind: Kind) -> bool {
 /// Returns whether the bytes at the end of content are the beginning of a head, cut off by the
 /// length of the content.
 fn is_begun(rest: &[u8], kind: Kind) -> bool {
-    kind == Kind::Warc && !rest.is_empty() && b"WARC/1.".starts_with(rest)
+    let begins = |start: &[u8]| start.starts_with(rest);
+    match kind {
+        _ if rest.is_empty() || rest.contains(&b'\n') => false,
+        Kind::Warc => begins(b"WARC/1."),
+        Kind::Arc => {
+            SCHEMES.iter().any(|scheme| begins(scheme.as_bytes()) || is_of_scheme(rest, scheme))
+        }
+    }
+}
+
+/// How the addresses of records in ARC begin. A head whose beginning a wrong length has cut off has
+/// another scheme.
+const SCHEMES: [&str; 10] = [
+    "http://",
+    "https://",
+    "ftp://",
+    "ftps://",
+    "dns:",
+    "filedesc://",
+    "file://",
+    "gopher://",
+    "news:",
+    "mms://",
+];
+
+fn is_of_scheme(address: &[u8], scheme: &str) -> bool {
+    let start = address.get(..scheme.len());
+    start.is_some_and(|start| start.eq_ignore_ascii_case(scheme.as_bytes()))
 }
 
 /// Returns whether a line is a head of ARC 1 or 2.
@@ -319,7 +346,7 @@ impl<'a> ArcHead<'a> {
             }
             from = blank + 1;
         };
-        let is_address = address.starts_with("dns:") || address.contains("://");
+        let is_address = SCHEMES.iter().any(|scheme| is_of_scheme(address.as_bytes(), scheme));
         let mut fields = rest.split_ascii_whitespace();
         fields.next();
         let content_type = fields.next().filter(|_| is_address)?;

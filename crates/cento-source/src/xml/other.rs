@@ -191,6 +191,10 @@ impl Format for Other {
             "br" | "BR" | "lb" | "eol" => out.line(),
             "p" | "para" => return Rule::Block,
             name if self.lists(|of| of.lines, name) => return Rule::Line,
+            name if self.lists(|of| of.printed, name) => {
+                out.printed_line();
+                return Rule::Line;
+            }
             _ if form.is_some() => self.marks.extend(form.map(|form| (depth, form))),
             "ruby" => self.rubies += 1,
             // Other vocabularies have records of this name.
@@ -301,6 +305,20 @@ mod tests {
             "<FictionBook><body><p>gate<a type='note'>[2]</a> was</p></body></FictionBook>",
             "gate was",
         );
+    }
+
+    #[test]
+    fn letters_of_a_recognized_page_are_words() {
+        let line = |text: &str| {
+            let letter = |c: char| format!("<charParams l='1'>{c}</charParams>");
+            let letters: String = text.chars().map(letter).collect();
+            format!("<line><formatting lang='x'>{letters}</formatting></line>")
+        };
+        let par = format!("<par>{}{}</par>", line("the old wa\u{ac}"), line("ter gate"));
+        let par = format!("{par}<par>{}</par>", line("was"));
+        let block = format!("<block blockType='Text'><text>{par}</text></block>");
+        check(&format!("<document><page>{block}</page></document>"), "the old water gate\nwas");
+        check("<document><line>one</line><line>two</line></document>", "one\ntwo");
     }
 
     #[test]

@@ -1,11 +1,9 @@
 //! Collection of text from elements.
 
-use std::ops::Range;
-
 use super::Rule;
 use crate::broken_word;
 use crate::extracted::ExtractedText;
-use crate::note_mark::{RaisedText, are_verses, is_citation, is_close, is_signs};
+use crate::note_mark::{RaisedNumbers, RaisedRole, RaisedText, is_citation, is_close, is_signs};
 
 /// The separator before the next character.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
@@ -34,8 +32,8 @@ struct Buffer {
     pages: usize,
     /// A raised text at the end. The text after it decides whether it is the mark of a note.
     raised: Option<PendingMark>,
-    /// The raised numbers before words, with their places.
-    verses: Vec<(u32, Range<usize>)>,
+    /// The raised numbers of the text.
+    numbers: RaisedNumbers,
 }
 
 /// The form of a text that may mark a note.
@@ -96,9 +94,12 @@ impl Buffer {
         let is_apart = mark.text.ends_with(char::is_whitespace);
         let is_link = mark.form == MarkForm::Link;
         let raised = RaisedText { text, is_link, before, after };
-        let verse = raised.verse();
-        let raised = RaisedText { after: after.filter(|_| !is_apart), ..raised };
-        if verse.is_none() && raised.is_of_note() {
+        let role = match raised.verse() {
+            Some(number) => RaisedRole::Verse(number),
+            None => RaisedText { after: after.filter(|_| !is_apart), ..raised }.role(),
+        };
+        if matches!(role, RaisedRole::Mark(_)) {
+            self.numbers.add(role, self.text.len()..self.text.len());
             if is_apart || after.is_some_and(char::is_alphanumeric) {
                 self.gap = self.gap.max(CharacterGap::Space);
             }
@@ -107,10 +108,8 @@ impl Buffer {
         let len = text.len();
         let trailing = mark.text.split_off(mark.text.trim_end().len());
         self.write(&mark.text);
-        if let Some(verse) = verse {
-            let end = self.text.len();
-            self.verses.push((verse, end - len..end));
-        }
+        let end = self.text.len();
+        self.numbers.add(role, end.saturating_sub(len)..end);
         self.write(&trailing);
         next
     }
@@ -150,23 +149,6 @@ impl Buffer {
                 next
             }
         }
-    }
-
-    /// Removes the numbers of verses: raised numbers before words that count up. Others are the
-    /// numbers of isotopes.
-    fn drop_verses(&mut self) {
-        let verses = std::mem::take(&mut self.verses);
-        let numbers: Vec<u32> = verses.iter().map(|(number, _)| *number).collect();
-        if !are_verses(&numbers) {
-            return;
-        }
-        let (mut text, mut at) = (String::with_capacity(self.text.len()), 0);
-        for (_, verse) in verses {
-            text.push_str(&self.text[at..verse.start]);
-            at = verse.end + usize::from(self.text[verse.end..].starts_with(' '));
-        }
-        text.push_str(&self.text[at..]);
-        self.text = text;
     }
 
     /// Appends text and collapses white space.
@@ -211,7 +193,7 @@ impl Buffer {
     /// Returns the finished text.
     fn finish(mut self) -> String {
         self.settle("");
-        self.drop_verses();
+        self.numbers.remove_from(&mut self.text, true);
         self.text
     }
 }

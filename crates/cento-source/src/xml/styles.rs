@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use super::out::MarkForm;
 use super::{Element, Out};
+use crate::css::is_white;
 
 /// The maximum length of a chain of styles, because damaged files may have cycles.
 const CHAIN_MAX: usize = 32;
@@ -105,16 +106,6 @@ impl Look {
         if let Some(color) = element.attribute("background-color") {
             self.is_behind = Some(color != "transparent" && !is_white(&color));
         }
-    }
-}
-
-/// Returns whether a color, in hexadecimal digits, is as white as paper.
-pub fn is_white(color: &str) -> bool {
-    let color = color.trim_start_matches('#');
-    color.len() == 6 && color.is_ascii() && {
-        let light =
-            |at: usize| u8::from_str_radix(&color[at..at + 2], 16).is_ok_and(|part| part >= 0xf5);
-        [0, 2, 4].into_iter().all(light)
     }
 }
 

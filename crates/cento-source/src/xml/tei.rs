@@ -8,6 +8,7 @@ use super::out::MarkForm;
 use super::{Element, Format, Out, Rule, walk};
 use crate::css::is_not_displayed;
 use crate::extracted::ExtractedText;
+use crate::note_mark::is_note_target;
 
 /// Elements outside the reading text: descriptions, running heads, deletions, entries of an index,
 /// readings above characters, annotations of linguists.
@@ -229,6 +230,7 @@ impl Format for Tei {
         // White space between readings is not part of the text.
         let has = |form| self.marks.iter().any(|(_, open)| *open == form);
         match (has(MarkForm::Raised), has(MarkForm::Citation)) {
+            _ if has(MarkForm::Link) => out.mark(text, MarkForm::Link),
             (true, true) => out.mark(text, MarkForm::Link),
             (true, false) => out.mark(text, MarkForm::Raised),
             _ => out.push(text),
@@ -263,6 +265,9 @@ fn hiding_renditions(xml: &str) -> Vec<String> {
     found
 }
 
+/// The types of references that are the marks of notes.
+const NOTE_ANCHORS: [&str; 4] = ["noteAnchor", "note", "noteref", "footnote"];
+
 /// Returns how an element marks notes: raised text, or a reference.
 fn mark_form(element: &Element<'_>) -> Option<MarkForm> {
     match element.name {
@@ -271,7 +276,13 @@ fn mark_form(element: &Element<'_>) -> Option<MarkForm> {
             let is_raised = |name: &str| name.trim_start_matches('#').starts_with("sup");
             rend.split_whitespace().any(is_raised).then_some(MarkForm::Raised)
         }
-        "ref" | "ptr" => Some(MarkForm::Citation),
+        "ref" => {
+            let is_anchor = NOTE_ANCHORS.iter().any(|anchor| element.has("type", anchor));
+            let target = element.attribute("target");
+            let is_to_note = target.is_some_and(|target| is_note_target(target.as_bytes()));
+            Some(if is_anchor || is_to_note { MarkForm::Link } else { MarkForm::Citation })
+        }
+        "ptr" => Some(MarkForm::Citation),
         _ => None,
     }
 }
@@ -349,6 +360,9 @@ mod tests {
             "gate and 103 m",
         );
         check(&format!("<p>the 1{} <ref>page 3</ref></p>", raised("er")), "the 1er page 3");
+        check("<p>a gate<ref type='noteAnchor' target='#x'>1</ref> was</p>", "a gate was");
+        check("<p>a gate<ref target='#fn12'>12</ref>, see</p>", "a gate, see");
+        check("<p>see <ref target='#note3'>the note</ref></p>", "see the note");
     }
 
     #[test]

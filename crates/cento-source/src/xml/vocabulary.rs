@@ -37,6 +37,8 @@ pub struct Vocabulary {
     pub notes: &'static [&'static str],
     /// Elements that begin and end a line.
     pub lines: &'static [&'static str],
+    /// Lines of a printed page, where a word may go on.
+    pub printed: &'static [&'static str],
     /// Elements in the line.
     pub inline: &'static [&'static str],
 }
@@ -47,9 +49,9 @@ pub fn of_root(root: &str) -> Vec<&'static Vocabulary> {
 }
 
 const NOTHING: Vocabulary =
-    Vocabulary { roots: &[], skipped: &[], notes: &[], lines: &[], inline: &[] };
+    Vocabulary { roots: &[], skipped: &[], notes: &[], lines: &[], printed: &[], inline: &[] };
 
-static VOCABULARIES: [Vocabulary; 12] = [
+static VOCABULARIES: [Vocabulary; 13] = [
     Vocabulary { roots: &["akomaNtoso"], skipped: &["meta"], ..NOTHING },
     Vocabulary { roots: &["nitf"], skipped: &["head"], ..NOTHING },
     Vocabulary {
@@ -122,12 +124,21 @@ static VOCABULARIES: [Vocabulary; 12] = [
         ..NOTHING
     },
     Vocabulary { roots: &["svg"], skipped: &["metadata", "defs"], ..NOTHING },
+    // FineReader, with an element for each letter.
+    Vocabulary {
+        roots: &["document"],
+        skipped: &["charRecVariants", "wordRecVariants"],
+        printed: &["line"],
+        inline: &["charParams", "formatting"],
+        ..NOTHING
+    },
     // Bibles: OSIS and USX.
     Vocabulary {
         roots: &["osis", "usx"],
         skipped: &["header"],
         notes: &["note"],
         lines: &["verse"],
+        printed: &[],
         inline: &["char", "divineName", "hi", "seg", "transChange", "w"],
     },
     // Bibles: Zefania.
@@ -136,6 +147,7 @@ static VOCABULARIES: [Vocabulary; 12] = [
         skipped: &["INFORMATION"],
         notes: &["NOTE"],
         lines: &["VERS"],
+        printed: &[],
         inline: &["STYLE", "gr"],
     },
 ];

@@ -10,8 +10,9 @@
 
 use std::collections::HashMap;
 
-use super::styles::{Look, Styles, is_white};
+use super::styles::{Look, Styles};
 use super::{Element, Format, Out, Rule, walk};
+use crate::css::is_white;
 use crate::extracted::ExtractedText;
 
 /// Elements outside the text: deletions, readings above characters, codes of fields, properties.

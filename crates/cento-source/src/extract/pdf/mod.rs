@@ -19,8 +19,10 @@ mod row;
 mod running;
 mod segment;
 mod sight;
+mod spelled;
 #[cfg(test)]
 mod tests;
+mod text_string;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

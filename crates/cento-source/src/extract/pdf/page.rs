@@ -6,12 +6,14 @@
 
 use hayro_interpret::font::{Glyph, GlyphRun, PositionedGlyph};
 use hayro_interpret::hayro_cmap::{BfString, WritingMode};
+use hayro_interpret::hayro_syntax::object::Dict;
 use hayro_interpret::kurbo::{Affine, BezPath, Point, Rect, Shape, Vec2};
 use hayro_interpret::{
     BlendMode, ClipPath, Device, DrawMode, DrawProps, Image, ImageDrawProps, Paint, SoftMask,
 };
 
 use super::fonts::Fonts;
+use super::spelled::Spelling;
 
 /// The maximum number of letters of a page. More letters would not fit in memory.
 pub const LETTERS_MAX: usize = 2_000_000;
@@ -105,6 +107,8 @@ pub struct Canvas<'f, 'a> {
     clips: Vec<Rect>,
     /// The transparency of each open group.
     groups: Vec<bool>,
+    /// The open marked contents, innermost last.
+    marked: Vec<Spelling>,
     fonts: &'f Fonts<'a>,
 }
 
@@ -118,6 +122,7 @@ impl<'f, 'a> Canvas<'f, 'a> {
             is_full: false,
             clips: Vec::new(),
             groups: Vec::new(),
+            marked: Vec::new(),
             fonts,
         }
     }
@@ -144,6 +149,23 @@ impl<'f, 'a> Canvas<'f, 'a> {
             _ => None,
         };
         self.fills.push(Fill { area, color, after: self.letters.len() });
+    }
+
+    /// Replaces unreadable letters at the end of the page by the text that the file spells out.
+    fn spell(&mut self, spelling: &Spelling) {
+        let glyphs = self.letters.get(spelling.from..).unwrap_or_default();
+        if !glyphs.iter().any(Letter::is_unreadable) {
+            return;
+        }
+        let (Some(first), Some(last)) = (glyphs.first(), glyphs.last()) else { return };
+        let Some(text) = spelling.of_glyphs(glyphs.len()) else { return };
+        let end = last.origin + last.along * last.advance;
+        let advance = (end - first.origin).dot(first.along).max(first.advance);
+        let spelled = Letter { text: text.into(), advance, is_unknown: false, ..first.clone() };
+        self.letters.truncate(spelling.from);
+        if !spelled.text.is_empty() {
+            self.letters.push(spelled);
+        }
     }
 
     fn sight(&self, paint: &Paint<'_>, mode: &DrawMode, at: Point) -> Sight {
@@ -220,6 +242,16 @@ impl<'a> Device<'a> for Canvas<'_, 'a> {
         let size = Rect::new(0.0, 0.0, f64::from(image.width()), f64::from(image.height()));
         let area = props.transform.transform_rect_bbox(size);
         self.images.push(self.clips.last().map_or(area, |clip| area.intersect(*clip)));
+    }
+
+    fn begin_marked_content(&mut self, _: &[u8], properties: Option<&Dict<'_>>) {
+        self.marked.push(Spelling::of(properties, self.letters.len()));
+    }
+
+    fn end_marked_content(&mut self) {
+        if let Some(spelling) = self.marked.pop() {
+            self.spell(&spelling);
+        }
     }
 
     fn pop_clip(&mut self) {

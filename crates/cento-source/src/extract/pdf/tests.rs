@@ -106,6 +106,22 @@ fn fonts_of_public_collections_need_no_table_of_letters() {
 }
 
 #[test]
+fn a_text_beside_the_glyphs_counts_where_a_font_identifies_no_letters() {
+    let read = |font: &str, content: &str| {
+        let content = format!("BT /F 12 Tf 50 700 Td {content} ET");
+        extract(&pdf(font, &content, "", &[])).map(|read| read.text.trim().to_owned())
+    };
+    let font = wide_font("Identity-H", "Identity", "");
+    let span = |text: &str, codes: &str| format!("/Span<</ActualText {text}>>BDC <{codes}> Tj EMC");
+    let (utf16, codes) = ("<feff006300610066 00e9>", "0026002400280044");
+    let two = format!("{} {}", span(utf16, codes), span("( bar)", "00030025"));
+    assert_eq!(read(&font, &two).unwrap(), "caf\u{e9} bar");
+    // What readers see counts, and a long text is not that of a glyph.
+    assert_eq!(read(HELVETICA, &span("(other)", "73656e")).unwrap(), "sen");
+    assert!(read(&font, &span("(a longer text)", "0026")).is_err());
+}
+
+#[test]
 fn glyphs_without_known_letters_are_no_text() {
     let content = "BT /F 12 Tf 50 700 Td <002b0048004f004f0052> Tj ET";
     let font = wide_font("Identity-H", "Identity", "");
