@@ -242,3 +242,6 @@ fn keep_around(kept: &mut [bool], blocks: &[ContentBlock], core: &Range<usize>) 
     keep(&mut (0..first).rev());
     keep(&mut (last..blocks.len()));
 }
+
+#[cfg(test)]
+mod tests;
