@@ -137,9 +137,12 @@ fn benchmarks_may_be_nested() {
     dir.write("corpus.jsonl", lines(&[json!({"id": "a", "text": text}), clean]));
     let args = ["decontaminate", "corpus.jsonl", "--against", "squad.json"];
     let path = ["--question-field", "data.paragraphs.qas.question", "--answer-field", "answers"];
-    let run = dir.run(&[&args[..], &path, &["--out", "clean.jsonl"]].concat());
-    assert_eq!(run.status, 0, "{}", run.err);
-    assert_eq!(ids(&fs::read_to_string(dir.path("clean.jsonl")).unwrap()), ["b"]);
+    for (path, out) in [(&path[..], "clean.jsonl"), (&[], "without-path.jsonl")] {
+        let run = dir.run(&[&args[..], path, &["--out", out]].concat());
+        assert_eq!(run.status, 0, "{}", run.err);
+        assert_eq!(ids(&fs::read_to_string(dir.path(out)).unwrap()), ["b"]);
+    }
+    dir.write("squad.json", json!({"data": [{"paragraphs": [{"q": question}]}]}).to_string());
     let run = dir.run(&args);
     assert!(run.err.contains("with --question-field"), "{}", run.err);
 }
