@@ -13,9 +13,11 @@ pub fn collapsed(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-pub const PARAGRAPHS: &str = "<p>The register was kept by the clerk of the harbour until the office \
-    was closed, and it lists every vessel that paid dues at the quay.</p>\n<p>The entries are in \
-    the hand of a single clerk, whose spelling of the names of foreign ports is his own.</p>";
+/// Enough text for the content of a page.
+pub const PARAGRAPHS: &str = "<p>The register was kept by the clerk of the harbour until the \
+    office was closed, and it lists every vessel that paid dues at the quay.</p>\n<p>The entries \
+    are in the hand of a single clerk, whose spelling of the names of foreign ports is his \
+    own.</p>";
 
 /// Fragments of pages, among them fragments that confuse tokenizers.
 const PIECES: &[&str] = &[
