@@ -575,6 +575,9 @@ mod tests {
             "http://site.example/a page 2 page.txt: five".into(),
         ];
         assert_eq!(all_of(archive("").as_bytes(), Kind::Arc), (expected.to_vec(), None));
+        // An address may have any scheme, and only those of pages are read.
+        let streamed = archive(&record("rtsp://site.example/v", "video/mp4", "six"));
+        assert_eq!(all_of(streamed.as_bytes(), Kind::Arc), (expected.to_vec(), None));
         let (mut found, error) = all_of(archive("a stray line\n").as_bytes(), Kind::Arc);
         assert!(found.remove(1).contains("belong to no record"), "{found:?}");
         assert_eq!((found, error), (expected.to_vec(), None));

@@ -297,8 +297,7 @@ fn is_begun(rest: &[u8], kind: Kind) -> bool {
     }
 }
 
-/// How the addresses of records in ARC begin. A head whose beginning a wrong length has cut off has
-/// another scheme.
+/// How the addresses of records in ARC usually begin.
 const SCHEMES: [&str; 10] = [
     "http://",
     "https://",
@@ -315,6 +314,19 @@ const SCHEMES: [&str; 10] = [
 fn is_of_scheme(address: &[u8], scheme: &str) -> bool {
     let start = address.get(..scheme.len());
     start.is_some_and(|start| start.eq_ignore_ascii_case(scheme.as_bytes()))
+}
+
+/// Returns whether an address is whole. After a length that is too great, the address lacks its
+/// first letters: `ttp://`. Other schemes are possible too (RFC 3986, section 3.1).
+fn is_whole_address(address: &str) -> bool {
+    if SCHEMES.iter().any(|scheme| is_of_scheme(address.as_bytes(), scheme)) {
+        return true;
+    }
+    let Some((scheme, _)) = address.split_once("://") else { return false };
+    let is_sign = |c: char| c.is_ascii_alphanumeric() || "+-.".contains(c);
+    scheme.starts_with(|c: char| c.is_ascii_alphabetic())
+        && scheme.chars().all(is_sign)
+        && !SCHEMES.iter().any(|known| known.trim_end_matches("://").ends_with(scheme))
 }
 
 /// Returns whether a line is a head of ARC 1 or 2.
@@ -346,10 +358,9 @@ impl<'a> ArcHead<'a> {
             }
             from = blank + 1;
         };
-        let is_address = SCHEMES.iter().any(|scheme| is_of_scheme(address.as_bytes(), scheme));
         let mut fields = rest.split_ascii_whitespace();
         fields.next();
-        let content_type = fields.next().filter(|_| is_address)?;
+        let content_type = fields.next().filter(|_| is_whole_address(address))?;
         let len = fields.next_back()?.parse().ok()?;
         Some(ArcHead { address, content_type, len })
     }
