@@ -148,12 +148,17 @@ impl<'a> TexReader<'a> {
         }
     }
 
-    /// Reads the whole source, and returns the notes of its last paragraph.
-    fn read_apart(&mut self) -> String {
+    /// Reads `rest` to its end.
+    fn read_rest(&mut self) {
         while let Some(c) = self.rest.chars().next() {
             self.take(c);
             self.fill_gap();
         }
+    }
+
+    /// Reads the whole source, and returns the notes of its last paragraph.
+    fn read_apart(&mut self) -> String {
+        self.read_rest();
         self.open.clear();
         std::mem::take(&mut self.notes).join(" ")
     }

@@ -53,7 +53,7 @@ const BLOCKS: [(&str, &[&str]); 3] = [
     ("iffalse", &["fi", "else"]),
 ];
 
-/// Commands for the plural of a term, whose letters are those of most plurals in English.
+/// Commands that show a term in the plural, which in English nearly always means an `s`.
 const PLURALS: [&str; 7] = ["GLSpl", "Glspl", "aclp", "acp", "acfp", "acsp", "glspl"];
 
 /// What an argument or block is.
@@ -63,7 +63,7 @@ pub enum ArgumentKind {
     Heading,
     /// Text like that around it, as an argument of a macro.
     Text,
-    /// A term, which stands for its plural.
+    /// A term that is shown in the plural.
     Plural,
     Deleted,
     /// A text whose next argument is the text that it replaces.

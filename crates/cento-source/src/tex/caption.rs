@@ -16,10 +16,7 @@ impl<'a> TexReader<'a> {
             from = start + value.len();
             self.rest = &source[start..from];
             self.gap = Some(self.text.len());
-            while let Some(c) = self.rest.chars().next() {
-                self.take(c);
-                self.fill_gap();
-            }
+            self.read_rest();
         }
         if !values.is_empty() {
             self.pass(&source[from..len]);

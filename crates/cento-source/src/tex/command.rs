@@ -1,13 +1,13 @@
 //! Tables of LaTeX commands.
 
-/// Commands whose arguments are not text, with the number of arguments.
-pub const WITHOUT_TEXT: [(&str, usize); 117] = [
+/// Commands whose arguments are not text, with the number of arguments. Citations, references and
+/// labels ([`is_pointer`](super::argument::is_pointer)) are not in the list.
+pub const WITHOUT_TEXT: [(&str, usize); 107] = [
     ("addbibresource", 1),
     ("addcontentsline", 3),
     ("addtocounter", 2),
     ("addtolength", 2),
     ("addvspace", 1),
-    ("autoref", 1),
     ("begin", 1),
     ("bibitem", 1),
     ("bibliography", 1),
@@ -18,8 +18,6 @@ pub const WITHOUT_TEXT: [(&str, usize); 117] = [
     ("color", 1),
     ("colorbox", 1),
     ("counterwithin", 2),
-    ("Cref", 1),
-    ("cref", 1),
     ("DeclareMathOperator", 2),
     ("DeclareUnicodeCharacter", 2),
     ("definecolor", 3),
@@ -28,7 +26,6 @@ pub const WITHOUT_TEXT: [(&str, usize); 117] = [
     ("end", 1),
     ("enlargethispage", 1),
     ("epsfig", 1),
-    ("eqref", 1),
     ("fcolorbox", 2),
     ("fontencoding", 1),
     ("fontfamily", 1),
@@ -59,7 +56,6 @@ pub const WITHOUT_TEXT: [(&str, usize); 117] = [
     ("inputfrom", 2),
     ("InputIfFileExists", 1),
     ("inputminted", 2),
-    ("label", 1),
     ("linespread", 1),
     ("lstinputlisting", 1),
     ("lstset", 1),
@@ -67,7 +63,6 @@ pub const WITHOUT_TEXT: [(&str, usize); 117] = [
     ("markright", 1),
     ("multicolumn", 2),
     ("multirow", 2),
-    ("nameref", 1),
     ("needspace", 1),
     ("newacronym", 1),
     ("newcolumntype", 2),
@@ -78,7 +73,6 @@ pub const WITHOUT_TEXT: [(&str, usize); 117] = [
     ("newtheorem", 2),
     ("numberwithin", 2),
     ("pagenumbering", 1),
-    ("pageref", 1),
     ("pagestyle", 1),
     ("parbox", 1),
     ("pdfbookmark", 2),
@@ -87,7 +81,6 @@ pub const WITHOUT_TEXT: [(&str, usize); 117] = [
     ("phantom", 1),
     ("providecommand", 2),
     ("raisebox", 1),
-    ("ref", 1),
     ("refstepcounter", 1),
     ("renewcommand", 2),
     ("resizebox", 2),
@@ -116,8 +109,6 @@ pub const WITHOUT_TEXT: [(&str, usize); 117] = [
     ("usetikzlibrary", 1),
     ("verbatiminput", 1),
     ("vphantom", 1),
-    ("Vref", 1),
-    ("vref", 1),
     ("vspace", 1),
 ];
 

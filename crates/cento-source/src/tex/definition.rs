@@ -1,8 +1,8 @@
 //! Macros that a LaTeX source defines.
 //!
 //! Macros without arguments are expanded, such as names of firms, persons and terms. Each text is
-//! made once, with the macros defined before, so that nested macros cost nothing. Of macros with
-//! arguments, the words around the arguments are kept, and what becomes of each argument
+//! made once, with the macros defined before, so that nested macros cost nothing. A macro with
+//! arguments becomes the words around its arguments, and a rule for each argument
 //! ([`expand`](super::expand)).
 
 use std::collections::HashMap;

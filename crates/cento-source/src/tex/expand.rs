@@ -1,14 +1,14 @@
 //! Macros with arguments, as the source defines them.
 //!
-//! The arguments stay where the author wrote them, because every line of the source is a line of
-//! the text. A definition therefore only decides for each argument whether it is text, a note, or
-//! invisible, and which words stand before and after it.
+//! Every line of the source is a line of the text, so arguments stay where the author wrote them.
+//! The definition says whether an argument is text, a note or invisible, and adds the words before
+//! and after it.
 
 use super::TexReader;
 use super::argument::ArgumentKind;
 use super::command::BETWEEN_WORDS;
 
-/// A letter for private use, which stands for the first argument.
+/// The letter for private use that replaces the first argument in a definition.
 const FIRST: u32 = 0xF_0000;
 
 /// The maximum number of arguments in TeX.
@@ -58,8 +58,8 @@ fn letter(argument: usize) -> Option<char> {
 }
 
 impl ArgumentMacro {
-    /// Returns the macro, or `None` if its arguments may be read like those of unknown commands.
-    /// `text` and `notes` are what is read of its body `with_letters`.
+    /// Returns the macro, or `None` if the arguments of an unknown command would be read in the same
+    /// way. `text` and `notes` come from reading `body`, which has letters for the arguments.
     pub fn of(
         body: &str,
         [text, notes]: [&str; 2],
@@ -138,7 +138,7 @@ mod tests {
         check("\\NewDocumentCommand{\\x}{m m}{\\href{#1}{#2}}", "\\x{a}{b} c", "b c");
         check("\\newcommand{\\n}[2][x]{\\todo{#2}}", "a\\n[y]{b}c\\n{b}", "ac");
         check("\\newcommand{\\chap}[2]{\\chapter{#1}\\label{#2}}", "a\\chap{B}{c}d", "a Bd");
-        // The definition of another macro is of use in that of a macro.
+        // A definition may use the macros before it.
         let two = "\\newcommand{\\a}[1]{}\\newcommand{\\b}[2]{#1\\a{#2}}";
         check(two, "\\b{x}{y} \\b{x\\b{z}{y}}{v} w", "x xz w");
     }
