@@ -143,14 +143,15 @@ fn print_containing(
     is_filtered: bool,
 ) -> io::Result<()> {
     let ContainingDocuments { documents, ids } = containing;
-    let of = if is_filtered { " that the filter keeps" } else { "" };
     if *documents == 0 {
+        let of = if is_filtered { " that matches the filter" } else { "" };
         return line!(out, "no document{of} contains the whole text");
     }
     let more = if *documents > ids.len() as u64 { ", ..." } else { "" };
     let ids: Vec<String> = ids.iter().map(|id| Id(id).to_string()).collect();
     let documents = output::counted(*documents, "document");
-    line!(out, "{documents}{of} with the whole text: {}{more}", ids.join(", "))
+    let of = if is_filtered { " among those that match the filter" } else { "" };
+    line!(out, "{documents} with the whole text{of}: {}{more}", ids.join(", "))
 }
 
 /// Returns the carrier's id and position.

@@ -120,10 +120,10 @@ fn a_trace_of_a_few_words_finds_the_documents_that_contain_them() {
     assert!(found.out.contains("1 document with the whole text: other\n"), "{}", found.out);
     assert_eq!(found.status, 0);
     let kept = trace(&["--filter", "id:other"]);
-    let expected = "1 document that the filter keeps with the whole text: other\n";
+    let expected = "1 document with the whole text among those that match the filter: other\n";
     assert!(kept.out.contains(expected) && kept.status == 0, "{}", kept.out);
     let none = trace(&["--filter", "NOT id:other"]);
-    let expected = "no document that the filter keeps contains the whole text";
+    let expected = "no document that matches the filter contains the whole text";
     assert!(none.out.contains(expected) && none.status == 1, "{}", none.out);
 }
 
