@@ -323,7 +323,7 @@ mod tests {
                 by_chance += found.len();
             }
         }
-        // With runs that touch taken for one, it was three in each query.
+        // While runs that touch counted as one, every query had three.
         assert!(5 * by_chance <= queries, "{by_chance} by chance in {queries} queries");
     }
 }

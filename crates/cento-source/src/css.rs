@@ -23,18 +23,15 @@ pub fn is_white(color: &str) -> bool {
     }
 }
 
-/// Returns whether the color of a page, in small letters without white space, is as white as paper.
-pub fn is_named_white(color: &str) -> bool {
-    let short = color.strip_prefix('#').filter(|digits| digits.len() == 3);
+/// Returns whether a color as CSS writes it, in small letters without white space, is as white as
+/// paper.
+pub fn is_css_white(color: &str) -> bool {
     let parts = color.strip_prefix("rgb(").or(color.strip_prefix("rgba("));
+    let parts = parts.map(|parts| parts.trim_end_matches(')').split(',').take(3));
     let is_light = |part: &str| part.parse().is_ok_and(|part: u8| part >= 0xf5);
     is_white(color)
-        || ["white", "snow", "ivory"].contains(&color)
-        || short.is_some_and(|digits| digits == "fff")
-        || parts.is_some_and(|parts| {
-            parts.trim_end_matches(')').split(',').take(3).filter(|part| is_light(part)).count()
-                == 3
-        })
+        || ["white", "snow", "ivory", "#fff"].contains(&color)
+        || parts.is_some_and(|parts| parts.filter(|part| is_light(part)).count() == 3)
 }
 
 #[cfg(test)]

@@ -173,7 +173,7 @@ pub enum RaisedRole {
     Text,
 }
 
-/// The raised numbers of a text, whose neighbors decide what they are.
+/// The raised numbers of a text. The numbers before and after one decide whether it is a mark.
 #[derive(Debug, Default)]
 pub struct RaisedNumbers {
     verses: Vec<(u32, Range<usize>)>,

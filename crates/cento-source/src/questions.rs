@@ -15,7 +15,9 @@ use crate::documents::documents;
 use crate::fields;
 use crate::filter::NO_TEXT_FIELD;
 use crate::jsonl::{has_field, id_in};
-use crate::{FileBelow, Html, MetaFields, ReadError, SourceOptions, files_below, place_of};
+use crate::{
+    FileBelow, Html, MetaFields, ReadError, SourceOptions, TextField, files_below, place_of,
+};
 
 /// The fields of a record with the parts of a question.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,6 +41,13 @@ impl Default for QuestionFields {
             id: "id".into(),
             benchmark: None,
         }
+    }
+}
+
+impl QuestionFields {
+    /// Returns the field by which records are recognized.
+    fn text_field(&self) -> TextField {
+        self.question.iter().take(1).cloned().collect::<Vec<_>>().into()
     }
 }
 
@@ -87,7 +96,7 @@ pub fn questions(
     files.retain(|(path, _)| path.canonicalize().map_or(true, |place| known.insert(place)));
     let names = names_of(&files);
     let source = SourceOptions {
-        text_field: fields.question.iter().take(1).cloned().collect::<Vec<_>>().into(),
+        text_field: fields.text_field(),
         id_field: NO_FIELD.into(),
         keeps_records: true,
         keeps_places: false,
@@ -163,8 +172,7 @@ fn read_file(
             Err(error) => {
                 match deeper_fields(&error, path, fields, source) {
                     Some(fields) => {
-                        let text_field = fields.question.iter().take(1).cloned();
-                        let text_field = text_field.collect::<Vec<_>>().into();
+                        let text_field = fields.text_field();
                         let source = SourceOptions { text_field, ..source.clone() };
                         read_file(path, name, &fields, &source, read);
                     }
@@ -208,7 +216,7 @@ fn deeper_fields(
     if first.contains('.') {
         return None;
     }
-    // As it is, the file is one text.
+    // `Html::Source` reads the whole file as one text.
     let source = SourceOptions { html: Html::Source, ..source.clone() };
     let (document, _) = documents(std::slice::from_ref(&path.to_owned()), &source).next()?.ok()?;
     let value: Value = serde_json::from_str(&document.text).ok()?;

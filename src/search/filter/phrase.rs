@@ -81,7 +81,7 @@ impl Phrase {
     }
 
     fn is_in(&self, text: &[u64]) -> bool {
-        // The first word alone tells nearly all runs apart, and a comparison of slices is a call.
+        // Slices are compared by a call, and nearly everywhere the first word already differs.
         text.windows(self.words.len()).any(|run| run[0] == self.words[0] && run == self.words)
     }
 }

@@ -81,16 +81,16 @@ struct GroupLook {
 pub fn text_of(bytes: &[u8]) -> Result<ExtractedText, String> {
     let (seen, hidden) = seen(bytes);
     let found = by_anydoc(&seen, Format::Rtf)?;
-    Ok(ExtractedText { hidden, text: without_marks(&found.text), ..found })
+    Ok(ExtractedText { hidden, text: without_marks(found.text), ..found })
 }
 
 /// Returns a text without the signs around raised texts, and without the marks of notes.
-fn without_marks(text: &str) -> String {
+fn without_marks(text: String) -> String {
     if !text.contains(RAISED) {
-        return text.to_owned();
+        return text;
     }
     let (mut out, mut numbers) = (String::with_capacity(text.len()), RaisedNumbers::default());
-    let mut rest = text;
+    let mut rest = &*text;
     while let Some((before, from)) = rest.split_once(RAISED[0]) {
         out.push_str(before);
         let (raised, mut after) = from.split_once(RAISED[1]).unwrap_or((from, ""));

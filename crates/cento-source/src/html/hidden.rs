@@ -10,7 +10,7 @@ use html5gum::StartTag;
 
 use super::style::PageStyle;
 use super::{HIDDEN, PagePiece, is_within_line};
-use crate::css::{declared, is_named_white};
+use crate::css::{declared, is_css_white};
 
 /// Elements without an end tag.
 pub(super) const VOID: [&[u8]; 14] = [
@@ -217,7 +217,7 @@ impl HiddenBy {
         let of_font = of(b"color").filter(|_| tag.name.as_slice() == b"font");
         let color = own.as_ref().and_then(|own| declared(own, "color")).or(of_font.as_deref());
         if let Some(color) = color {
-            hidden.white = style.hides_white() && is_named_white(color);
+            hidden.white = style.hides_white() && is_css_white(color);
         }
         if let Some(own) = &own {
             hidden.take(own);

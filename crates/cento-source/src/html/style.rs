@@ -1,8 +1,8 @@
 //! Rules of the style sheets within a page that hide elements.
 //!
-//! Only `display: none` and `visibility: hidden` for a class, an id or an element count. A rule
-//! that depends on other elements, or that another rule can undo, is a state that scripts change: a
-//! tab, or a menu for small screens. Rules for print do not count, because a reader sees the page
+//! Only `display: none` and `visibility: hidden` for a class, an id or an element count. Scripts
+//! show tabs and menus by rules that depend on other elements, or that undo a rule, so such rules
+//! hide nothing here. Rules for print do not count, because a reader sees the page
 //! on a screen. Sheets in other files are not followed.
 
 use std::collections::HashMap;

@@ -138,8 +138,8 @@ static VOCABULARIES: [Vocabulary; 13] = [
         skipped: &["header"],
         notes: &["note"],
         lines: &["verse"],
-        printed: &[],
         inline: &["char", "divineName", "hi", "seg", "transChange", "w"],
+        ..NOTHING
     },
     // Bibles: Zefania.
     Vocabulary {
@@ -147,7 +147,7 @@ static VOCABULARIES: [Vocabulary; 13] = [
         skipped: &["INFORMATION"],
         notes: &["NOTE"],
         lines: &["VERS"],
-        printed: &[],
         inline: &["STYLE", "gr"],
+        ..NOTHING
     },
 ];

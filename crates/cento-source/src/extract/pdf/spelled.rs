@@ -7,8 +7,8 @@ use hayro_interpret::hayro_syntax::object::{Dict, String as Bytes};
 
 use super::text_string::decoded;
 
-/// The maximum number of letters that a glyph stands for, on average. A longer text says what a
-/// picture shows, or is an attempt to fill the memory.
+/// The maximum number of letters a glyph, on average. A longer text describes a picture, or is an
+/// attempt to fill the memory.
 const LETTERS_A_GLYPH_MAX: usize = 4;
 
 /// A marked content of a page, with its text.
@@ -25,7 +25,7 @@ impl Spelling {
         Spelling { from, text: text.map(|text| decoded(text.as_bytes()).into()) }
     }
 
-    /// Returns the text if it may be what so many glyphs stand for.
+    /// Returns the text, unless it is too long for this number of glyphs.
     pub fn of_glyphs(&self, glyphs: usize) -> Option<String> {
         let text = self.text.as_ref()?.chars().filter(|c| !c.is_control() || c.is_whitespace());
         let text: String = text.collect();

@@ -116,7 +116,7 @@ fn a_text_beside_the_glyphs_counts_where_a_font_identifies_no_letters() {
     let (utf16, codes) = ("<feff006300610066 00e9>", "0026002400280044");
     let two = format!("{} {}", span(utf16, codes), span("( bar)", "00030025"));
     assert_eq!(read(&font, &two).unwrap(), "caf\u{e9} bar");
-    // What readers see counts, and a long text is not that of a glyph.
+    // Readable glyphs count more than the text, and one glyph has no long text.
     assert_eq!(read(HELVETICA, &span("(other)", "73656e")).unwrap(), "sen");
     assert!(read(&font, &span("(a longer text)", "0026")).is_err());
 }

@@ -1,4 +1,4 @@
-//! Tests of which blocks of a page are content.
+//! Tests of the content of web pages.
 
 use super::super::tests::{PARAGRAPHS, collapsed, shown};
 use crate::html::Html;
