@@ -58,8 +58,8 @@ fn letter(argument: usize) -> Option<char> {
 }
 
 impl ArgumentMacro {
-    /// Returns the macro, or `None` if the arguments of an unknown command would be read in the same
-    /// way. `text` and `notes` come from reading `body`, which has letters for the arguments.
+    /// Returns the macro, or `None` if the arguments of an unknown command would be read in the
+    /// same way. `text` and `notes` come from reading `body`, which has letters for the arguments.
     pub fn of(
         body: &str,
         [text, notes]: [&str; 2],
