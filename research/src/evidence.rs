@@ -5,7 +5,8 @@ use std::path::PathBuf;
 
 use cento::compare::align::{Genre, Side, align};
 use cento::compare::background::Background;
-use cento::compare::chance::{ChanceLaws, Scored, Sums, equal_runs};
+use cento::compare::chance::{ChanceLaws, Scored};
+use cento::compare::common_runs::{Sums, equal_runs};
 use cento::runtime::Stop;
 use cento::text::{Analyzer, Tokens};
 use cento_tools::Result;

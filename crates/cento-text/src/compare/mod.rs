@@ -6,6 +6,7 @@
 pub mod align;
 pub mod background;
 pub mod chance;
+pub mod common_runs;
 pub mod difference;
 mod fingerprints;
 pub mod measure;

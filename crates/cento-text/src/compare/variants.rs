@@ -8,10 +8,11 @@
 //!
 //! The number of common runs would miss such a ring: if each member replaced one word in twelve,
 //! two members share a quarter of their runs of eight words, but these runs cover half of the
-//! words. A run counts only if it says half as much as a copy, which takes nine words of prose or
-//! sixteen tokens of programs, because shorter runs cover two fifths of many pairs of honest
-//! programs. The threshold cannot be much lower, because honest programs that share a reader have
-//! a third of their tokens in common (research/RESULTS.md, "Evidence").
+//! words. A run counts only if it says a third as much as a copy, which takes eight words of prose
+//! or twelve tokens of programs, because shorter runs cover two fifths of many pairs of honest
+//! programs. If it had to say half as much, most members of a ring of 30 among 40 honest texts
+//! would hide each other. The threshold of two fifths cannot be much lower, because honest programs
+//! that share a reader have a third of their tokens in common (research/RESULTS.md, "Evidence").
 //!
 //! If more than half of all texts are variants of the same text, that text is a form or starter
 //! code that everybody has, and its variants count.
@@ -20,7 +21,7 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use super::background::{bits_alone, copy_bits};
-use super::chance::Sums;
+use super::common_runs::Sums;
 use crate::hash::BuildKeyHasher;
 use crate::scheme::run_values;
 
@@ -75,7 +76,7 @@ pub fn variants(texts: &[&[u64]]) -> Vec<bool> {
     let mut counts: HashMap<u64, u64, BuildKeyHasher> = HashMap::default();
     texts.iter().copied().flatten().for_each(|&token| *counts.entry(token).or_default() += 1);
     let tokens = texts.iter().map(|text| text.len()).sum::<usize>() as u64;
-    let least = copy_bits(tokens) / 2.0;
+    let least = copy_bits(tokens) / 3.0;
     let mut originals: Vec<Original> = Vec::new();
     let mut owners: HashMap<u64, Vec<u32>, BuildKeyHasher> = HashMap::default();
     let mut shared: Vec<SharedRuns> = Vec::new();
@@ -153,7 +154,7 @@ mod tests {
         assert!(!found[..41].contains(&true));
         let missed = found[41..].iter().filter(|&&is| !is).count();
         // Two members that replaced more than others are no variants of each other.
-        assert!(missed <= 6, "{missed}");
+        assert!(missed <= 2, "{missed}");
     }
 
     #[test]
