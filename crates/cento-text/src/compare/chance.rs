@@ -70,8 +70,8 @@ impl ChanceLaws {
         let texts: Vec<&[u64]> =
             texts.iter().take(CALIBRATED_TEXTS_MAX).map(|text| &text[..cut(text)]).collect();
         let (mut best_runs, mut gapped) = (Vec::new(), WINDOWS.map(|_| Vec::new()));
-        // Most runs carry almost no information. A run between the places of the shortest window and
-        // of the next adds at most two bits.
+        // Most runs carry almost no information. A run that exceeds only the place in the shortest
+        // window adds at most two bits.
         let least = log2(1.0 + WINDOWS[1] as f64);
         for (at, query) in texts.iter().enumerate() {
             let bits = Sums::new(&model.bits(query, 2));

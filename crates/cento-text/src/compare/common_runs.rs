@@ -96,8 +96,8 @@ impl<'a> TokenPlaces<'a> {
         places.filter(move |&place| self.text[place] == token)
     }
 
-    /// Returns the longest equal runs with another text. A run that only continues an earlier run is
-    /// not returned.
+    /// Returns the longest equal runs with another text. A run that only continues an earlier run
+    /// is not returned.
     pub(super) fn runs(&self, other: &[u64], bits: &Sums) -> Vec<CommonRun> {
         let mut runs = Vec::new();
         for (hit, token) in other.iter().enumerate() {
@@ -267,8 +267,9 @@ mod tests {
             let runs = disjoint(runs, one.len(), 8.0);
             let starts = |len: usize| {
                 let is_last = move |start: usize| start + window >= len;
-                let next = move |&start: &usize| Some(start + window / 2).filter(|_| !is_last(start));
-                std::iter::successors(Some(0), next)
+                std::iter::successors(Some(0), move |&start| {
+                    (!is_last(start)).then_some(start + window / 2)
+                })
             };
             let place = log2(1.0 + window.min(lens.1) as f64);
             let mut best = 0.0f64;
