@@ -5,6 +5,10 @@
 //! at the beginnings of lines, at line ends after a gap, at the beginnings of sentences, where a
 //! number may touch the next word, or anywhere in brackets of one kind. Years, amounts and most
 //! other numbers do not count up.
+//!
+//! Marks of notes in superscript digits count up, too. Readers cannot remove them from plain text,
+//! because passages are byte ranges of the file. Powers and units (`m\u{b2}`) do not count up, and
+//! have few letters.
 
 use super::unicode::is_letter;
 use std::ops::Range;
@@ -34,7 +38,20 @@ struct NumberPlaces {
     sentences: Vec<PlacedNumber>,
     /// Numbers in brackets, by the kind of bracket.
     bracketed: [Vec<PlacedNumber>; BRACKETS.len()],
+    /// Superscript numbers after words and sentences.
+    note_marks: Vec<PlacedNumber>,
+    /// Superscript numbers at the beginnings of lines, where notes begin.
+    notes: Vec<PlacedNumber>,
 }
+
+/// The superscript digits, in the order of their values.
+const SUPERSCRIPTS: [char; 10] = [
+    '\u{2070}', '\u{b9}', '\u{b2}', '\u{b3}', '\u{2074}', '\u{2075}', '\u{2076}', '\u{2077}',
+    '\u{2078}', '\u{2079}',
+];
+
+/// The minimum length of a word with a note. Shorter words are units and variables.
+const NOTED_LETTERS_MIN: usize = 3;
 
 /// The brackets around the numbers of verses.
 const BRACKETS: [(char, char); 3] = [('[', ']'), ('(', ')'), ('{', '}')];
@@ -53,9 +70,11 @@ pub(super) fn ranges(text: &str) -> Vec<Range<usize>> {
             places.add(text, PlacedNumber { value, at: start..at });
         }
     }
-    let NumberPlaces { line_starts, line_ends, sentences, bracketed } = places;
+    places.add_superscripts(text);
+    let NumberPlaces { line_starts, line_ends, sentences, bracketed, note_marks, notes } = places;
     let mut ranges: Vec<Range<usize>> = Vec::new();
-    for numbers in [line_starts, line_ends, sentences].into_iter().chain(bracketed) {
+    let numbers = [line_starts, line_ends, sentences, note_marks, notes];
+    for numbers in numbers.into_iter().chain(bracketed) {
         ranges.extend(counting(&numbers).map(|number| number.at.clone()));
     }
     ranges.sort_by_key(|range| range.start);
@@ -74,27 +93,56 @@ impl NumberPlaces {
             self.bracketed[kind].push(PlacedNumber { at, ..number });
             return;
         }
-        let is_blank = |c: &char| matches!(c, ' ' | '\t' | '\u{a0}');
-        let is_end = |c: char| matches!(c, '\n' | '\r' | '\u{c}');
         let next = after.chars().next();
-        let before_word = next.is_some_and(|c| is_blank(&c) || is_letter(c) || is_open(c));
-        let last = before.chars().rev().find(|c| !is_blank(c));
-        let blanks = after.find(|c| !is_blank(&c)).unwrap_or(after.len());
+        let before_word = next.is_some_and(|c| is_blank(c) || is_letter(c) || is_open(c));
+        let last = before.chars().rev().find(|c| !is_blank(*c));
+        let blanks = after.find(|c| !is_blank(c)).unwrap_or(after.len());
         let with_gap = PlacedNumber { at: number.at.start..number.at.end + blanks, ..number };
-        let has_gap = before.chars().next_back().is_some_and(|c| is_blank(&c));
+        let has_gap = before.chars().next_back().is_some_and(is_blank);
         if last.is_none_or(is_end) {
             if before_word {
                 // A verse may also begin at the beginning of a line.
                 self.sentences.push(PlacedNumber { at: with_gap.at.clone(), ..with_gap });
                 self.line_starts.push(with_gap);
             }
-        } else if has_gap && after.chars().find(|c| !is_blank(c)).is_none_or(is_end) {
-            let start = before.trim_end_matches(|c| is_blank(&c)).len();
+        } else if has_gap && after.chars().find(|c| !is_blank(*c)).is_none_or(is_end) {
+            let start = before.trim_end_matches(is_blank).len();
             self.line_ends.push(PlacedNumber { at: start..with_gap.at.end, ..number });
         } else if has_gap && before_word && last.is_some_and(ends_sentence) {
             self.sentences.push(with_gap);
         }
     }
+
+    /// Adds the numbers in superscript digits.
+    fn add_superscripts(&mut self, text: &str) {
+        let digit = |c| SUPERSCRIPTS.iter().position(|of| *of == c);
+        let mut from = 0;
+        while let Some(start) = text[from..].find(SUPERSCRIPTS).map(|to| from + to) {
+            let digits = text[start..].chars().map_while(digit).take(DIGITS_MAX);
+            let value = digits.fold(0, |value, digit| value * 10 + digit as u32);
+            let rest = text[start..].trim_start_matches(SUPERSCRIPTS);
+            let at = start..text.len() - rest.len();
+            from = at.end;
+            let before = &text[..start];
+            let letters = before.chars().rev().take_while(|c| is_letter(*c));
+            let is_word = letters.take(NOTED_LETTERS_MIN).count() == NOTED_LETTERS_MIN;
+            let is_inside = rest.starts_with(|c: char| is_letter(c) || c.is_ascii_digit());
+            let number = PlacedNumber { value, at };
+            if before.trim_end_matches(is_blank).chars().next_back().is_none_or(is_end) {
+                self.notes.push(number);
+            } else if !is_inside && (is_word || before.ends_with(ends_sentence)) {
+                self.note_marks.push(number);
+            }
+        }
+    }
+}
+
+fn is_blank(c: char) -> bool {
+    matches!(c, ' ' | '\t' | '\u{a0}')
+}
+
+fn is_end(c: char) -> bool {
+    matches!(c, '\n' | '\r' | '\u{c}')
 }
 
 fn is_open(c: char) -> bool {
@@ -165,6 +213,22 @@ mod tests {
         check("(1) One; (2) two; (3) three; (4) four", "One; two; three; four");
         // The next page begins a new count.
         check("1 a\n2 b\n3 c\n1 d\n2 e", "a b c d e");
+    }
+
+    #[test]
+    fn superscript_marks_of_notes_go_and_powers_stay() {
+        check(
+            "The wall\u{b9} of the gate.\u{b2} A m\u{b2}, x\u{b3} and 10\u{b3} of it,\u{b3} or.\u{2074}\n\
+             \u{b9} A.\n\u{b2} B.\n\u{b3} C.\n\u{2074} D.",
+            "The wall of the gate. A m\u{b2}, x\u{b3} and 10\u{b3} of it, or. A. B. C. D.",
+        );
+        for text in [
+            "The area\u{b2} of the room, sin\u{b2} and cos\u{b2}, (a+b)\u{b2} = (b+a)\u{b2}.",
+            "x\u{b9}, x\u{b2}, x\u{b3}, x\u{2074} and 10\u{b9}, 10\u{b2}, 10\u{b3}, 10\u{2074}",
+            "the wall\u{b9}x the wall\u{b2}x the wall\u{b3}x the wall\u{2074}x",
+        ] {
+            assert!(ranges(text).is_empty(), "{text}");
+        }
     }
 
     #[test]
