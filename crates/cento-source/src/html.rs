@@ -431,6 +431,10 @@ impl TextWriter {
                 self.gap = self.gap.or(Some(TextGap::Space(place)));
                 continue;
             }
+            // Only a line end of the source can follow a soft hyphen within a word.
+            if c.is_alphabetic() && self.text.ends_with('\u{ad}') {
+                self.gap = self.gap.take_if(|gap| matches!(gap, TextGap::Line));
+            }
             self.close_gap();
             let start = self.text.len();
             begun = begun.or(Some(start));

@@ -481,3 +481,13 @@ fn links_to_notes_and_numbers_raised_by_styles_are_marks() {
         assert_eq!(all_of(body).0, text, "{body}");
     }
 }
+
+#[test]
+fn a_soft_hyphen_at_a_line_end_of_the_source_divides_a_word() {
+    let text = |page: &str| text_of_page(page, Html::All).0;
+    assert_eq!(
+        text("<p>the govern&shy;\n  ment of\u{ad} 3 it"),
+        "the govern\u{ad}ment of\u{ad} 3 it"
+    );
+    assert_eq!(text("<p>the govern&shy;<br>ment"), "the govern\u{ad}\nment");
+}
