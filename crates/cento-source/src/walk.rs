@@ -42,10 +42,24 @@ const STDIN: &str = "-";
 
 /// Reads all `inputs` like [`crate::read`], until `emit` breaks off.
 pub fn read(inputs: &[PathBuf], options: &SourceOptions, emit: Emit<'_>) {
-    read_with(WalkReader::new(options, emit, false), inputs);
+    read_each(inputs, options, emit, &mut || ControlFlow::Continue(()));
 }
 
-fn read_with(mut reader: WalkReader<'_>, inputs: &[impl AsRef<Path>]) {
+/// Like [`read`], but calls `ended` after each input, because the next input may be slow.
+pub fn read_each(
+    inputs: &[PathBuf],
+    options: &SourceOptions,
+    emit: Emit<'_>,
+    ended: &mut dyn FnMut() -> ControlFlow<()>,
+) {
+    read_with(WalkReader::new(options, emit, false), inputs, ended);
+}
+
+fn read_with(
+    mut reader: WalkReader<'_>,
+    inputs: &[impl AsRef<Path>],
+    ended: &mut dyn FnMut() -> ControlFlow<()>,
+) {
     reader.projects = Projects::of(inputs);
     for input in inputs.iter().map(AsRef::as_ref) {
         let flow = if input == Path::new(STDIN) {
@@ -57,7 +71,7 @@ fn read_with(mut reader: WalkReader<'_>, inputs: &[impl AsRef<Path>]) {
         } else {
             reader.file(input)
         };
-        if flow.is_break() {
+        if flow.is_break() || ended().is_break() {
             return;
         }
     }
@@ -71,7 +85,7 @@ fn read_with(mut reader: WalkReader<'_>, inputs: &[impl AsRef<Path>]) {
 /// Reads the names of the files of an input as [`read`] does: chunks without bytes.
 pub fn names(input: &Path, options: &SourceOptions, emit: Emit<'_>) {
     let reader = WalkReader { names_alone: true, ..WalkReader::new(options, emit, false) };
-    read_with(reader, std::slice::from_ref(&input));
+    read_with(reader, std::slice::from_ref(&input), &mut || ControlFlow::Continue(()));
 }
 
 /// Reads a file with this name from memory, like [`read`].

@@ -35,6 +35,21 @@ fn a_comparison_names_the_chapters_that_it_does_not_read() {
 }
 
 #[test]
+fn chapters_that_are_inputs_too_are_not_called_skipped_and_have_the_macros() {
+    // Each input was read by itself, so the main file missed its chapters.
+    let dir = Dir::new();
+    dir.write(
+        "main.tex",
+        "\\documentclass{a}\\def\\x{sea}\\begin{document}\\input{one} two words\n",
+    );
+    dir.write("one.tex", "The \\x{} rises.\n");
+    let run = dir.run(&["add", "idx", "main.tex", "one.tex"]);
+    assert!(!run.err.contains("skipped") && run.status == 0, "{}", run.err);
+    let shown = dir.run(&["show", "idx", "one.tex"]).out;
+    assert!(shown.contains("The sea rises."), "{shown}");
+}
+
+#[test]
 fn a_file_that_is_cut_short_is_not_called_skipped() {
     // The message was "skipped", and the records before the cut were added.
     let dir = Dir::new();

@@ -26,7 +26,7 @@ type FileProjects = HashMap<PathBuf, Arc<str>>;
 /// The LaTeX projects among the inputs.
 #[derive(Debug, Default)]
 pub struct Projects {
-    inputs: Vec<PathBuf>,
+    inputs: HashSet<PathBuf>,
     /// The projects whose main files are inputs themselves. `None` before they are needed.
     named: Option<FileProjects>,
     /// The projects whose main files are in a directory.
@@ -43,7 +43,7 @@ impl Projects {
     pub fn definitions(&mut self, file: &Path, options: &SourceOptions) -> Option<Arc<str>> {
         let file = clean(file);
         if self.named.is_none() {
-            self.named = Some(self.projects(self.inputs.clone(), options));
+            self.named = Some(self.projects(sorted(self.inputs.iter().cloned()), options));
         }
         if let Some(found) = self.named.as_ref().and_then(|named| named.get(&file)) {
             return Some(found.clone());
@@ -85,13 +85,10 @@ impl Projects {
         projects
     }
 
-    /// Returns whether a path without `.` and `..` is an input or below one.
+    /// Returns whether a clean path is an input or below one.
     fn is_input(&self, path: &Path) -> bool {
-        let is_below_here = !path.has_root() && !path.starts_with("..");
-        self.inputs.iter().any(|input| match input.as_os_str().is_empty() {
-            true => is_below_here,
-            false => path.starts_with(input),
-        })
+        let is_above = |of: &Path| of.as_os_str().is_empty() && path.starts_with("..");
+        path.ancestors().any(|of| self.inputs.contains(of) && !is_above(of))
     }
 }
 
@@ -175,7 +172,11 @@ impl Project<'_> {
 fn files_of(directory: &Path) -> Vec<PathBuf> {
     let here = if directory.as_os_str().is_empty() { Path::new(".") } else { directory };
     let entries = fs::read_dir(here).into_iter().flatten().flatten();
-    let mut files: Vec<PathBuf> = entries.map(|entry| directory.join(entry.file_name())).collect();
+    sorted(entries.map(|entry| directory.join(entry.file_name())))
+}
+
+fn sorted(files: impl Iterator<Item = PathBuf>) -> Vec<PathBuf> {
+    let mut files: Vec<PathBuf> = files.collect();
     files.sort_unstable();
     files
 }
