@@ -28,6 +28,8 @@ pub struct Chunk {
     pub id_source: IdSource,
     /// The files of a document in parts. The chunk itself then has no bytes.
     pub(crate) parts: Option<Box<ChunkParts>>,
+    /// Definitions in other files that the content uses, as source.
+    pub(crate) definitions: Option<Arc<str>>,
 }
 
 /// The files of a document of several.
@@ -271,7 +273,8 @@ impl Chunk {
     fn read_text(&self, options: &SourceOptions) -> Result<(ExtractedText, Option<Origins>)> {
         let text = match (self.kind, &options.extraction) {
             (ChunkKind::Markup(markup), _) => {
-                let text = markup.text_of(&self.bytes, options);
+                let definitions = self.definitions.as_deref().unwrap_or_default();
+                let text = markup.text_of(&self.bytes, definitions, options);
                 return text.map_err(|why| unread(&self.path, why));
             }
             (ChunkKind::Document, Some(extraction)) => {

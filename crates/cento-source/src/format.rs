@@ -69,23 +69,30 @@ pub(crate) type Text = (ExtractedText, Option<Origins>);
 pub(crate) enum TextOf {
     /// From the file as text.
     Decoded(fn(&str) -> String),
+    /// From the file as text, and from the definitions in other files that it uses.
+    WithDefinitions(fn(&str, &str) -> String),
     /// From the bytes, which may be damaged. The error is a clause.
     Bytes(fn(&[u8], &SourceOptions) -> Result<Text, String>),
 }
 
 impl Markup {
-    /// Returns the text of a file.
+    /// Returns the text of a file. `definitions` come from other files.
     ///
     /// # Errors
     /// When it is damaged, with the reason as a clause.
-    pub(crate) fn text_of(&self, bytes: &[u8], options: &SourceOptions) -> Result<Text, String> {
-        match self.text_of {
-            TextOf::Decoded(text_of) => {
-                let text = text_of(&charset::decode_undoubted(bytes, options.label())?);
-                Ok((ExtractedText { text, ..ExtractedText::default() }, None))
-            }
-            TextOf::Bytes(text_of) => text_of(bytes, options),
-        }
+    pub(crate) fn text_of(
+        &self,
+        bytes: &[u8],
+        definitions: &str,
+        options: &SourceOptions,
+    ) -> Result<Text, String> {
+        let decoded = || charset::decode_undoubted(bytes, options.label());
+        let text = match self.text_of {
+            TextOf::Decoded(text_of) => text_of(&decoded()?),
+            TextOf::WithDefinitions(text_of) => text_of(&decoded()?, definitions),
+            TextOf::Bytes(text_of) => return text_of(bytes, options),
+        };
+        Ok((ExtractedText { text, ..ExtractedText::default() }, None))
     }
 }
 

@@ -206,7 +206,14 @@ impl Collector<'_> {
         };
         let parts = Some(Box::new(ChunkParts::new(open.parts, open.fields)));
         let (path, kind) = (id.into(), ChunkKind::File);
-        (self.emit)(Ok(Chunk { path, bytes: Vec::new(), kind, id_source, parts }))
+        (self.emit)(Ok(Chunk {
+            path,
+            bytes: Vec::new(),
+            kind,
+            id_source,
+            parts,
+            definitions: None,
+        }))
     }
 
     /// Passes on the remaining documents, in the order of their first files.

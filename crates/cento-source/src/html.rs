@@ -17,6 +17,7 @@ mod body;
 mod content;
 mod encoding;
 mod format;
+mod frame;
 mod hidden;
 mod note;
 mod outermost;
@@ -34,6 +35,7 @@ pub(crate) use body::body_of;
 use body::{EmptyElements, without_empty};
 pub(crate) use encoding::{decoded_page, decoded_xml};
 pub use format::FORMAT;
+use frame::{FRAMES_MAX, framed, letters};
 use hidden::{Sight, Visibility, article_in_data, hidden_in};
 use note::{Marks, drop_marks};
 use place::{PlaceInPage, Places};
@@ -256,12 +258,12 @@ impl PagePiece {
 /// a style sheet hides most words, a script displays them, and the sheet is ignored.
 fn pieces(page: &str) -> Vec<PagePiece> {
     let page = &*without_empty(page, EmptyElements::InDrawings);
-    let (mut pieces, mut words) = pieces_seen(page, PageStyle::of(page), false);
+    let (mut pieces, mut words) = pieces_seen(page, PageStyle::of(page), false, FRAMES_MAX);
     if words.hidden_by_rule > words.seen {
-        (pieces, words) = pieces_seen(page, PageStyle::default(), false);
+        (pieces, words) = pieces_seen(page, PageStyle::default(), false, FRAMES_MAX);
     }
     if words.seen == 0 && words.hidden > 0 {
-        pieces = pieces_seen(page, PageStyle::default(), true).0;
+        pieces = pieces_seen(page, PageStyle::default(), true, FRAMES_MAX).0;
     }
     drop_marks(&mut pieces);
     pieces
@@ -278,7 +280,12 @@ struct PageWords {
 
 /// Returns the pieces of a page, and how many words a reader sees. If all text is hidden, a script
 /// probably reveals the text.
-fn pieces_seen(page: &str, style: PageStyle, sees_all: bool) -> (Vec<PagePiece>, PageWords) {
+fn pieces_seen(
+    page: &str,
+    style: PageStyle,
+    sees_all: bool,
+    frames: usize,
+) -> (Vec<PagePiece>, PageWords) {
     let mut pieces = Vec::new();
     let (mut sight, mut marks, mut preformatted) = (Sight::with_style(style), Marks::default(), 0);
     let mut places = Places::default();
@@ -289,9 +296,17 @@ fn pieces_seen(page: &str, style: PageStyle, sees_all: bool) -> (Vec<PagePiece>,
     for Ok(token) in Tokenizer::new_with_emitter(page, emitter) {
         match token {
             Token::StartTag(tag) => {
+                let is_seen = sight.seen() == Visibility::Yes;
                 sight.start(&tag);
                 places.start(&tag, pieces.len());
                 pieces.push(PagePiece::tag(&tag.name, preformatted));
+                if let Some((inner, seen)) =
+                    framed(&tag, frames).filter(|_| is_seen && sight.is_declared_visible())
+                {
+                    count.seen += seen;
+                    pieces
+                        .extend(inner.into_iter().map(|piece| piece.in_frame(&tag, places.now())));
+                }
                 if begins_drawn_line(&tag) {
                     pieces.push(PagePiece::Tag { place: TagPlace::LineEnd, cost: 0 });
                 }
@@ -314,10 +329,10 @@ fn pieces_seen(page: &str, style: PageStyle, sees_all: bool) -> (Vec<PagePiece>,
                     Visibility::Hidden if !sees_all => {
                         count.hidden += words;
                         count.hidden_by_rule += if sight.is_hidden_by_rule() { words } else { 0 };
-                        let letters = text.chars().filter(|c| !c.is_whitespace()).count();
-                        pieces.push(PagePiece::Hidden(letters));
+                        pieces.push(PagePiece::Hidden(letters_of(&text)));
                     }
                     Visibility::NoText => {}
+                    Visibility::Fallback => pieces.push(PagePiece::Hidden(letters(&text, frames))),
                     _ if marks.is_numbering(&text) => {
                         pieces.push(PagePiece::Tag { place: TagPlace::WordEnd, cost: 0 });
                     }
@@ -346,6 +361,11 @@ fn pieces_seen(page: &str, style: PageStyle, sees_all: bool) -> (Vec<PagePiece>,
 fn begins_drawn_line(tag: &StartTag<usize>) -> bool {
     let is_placed = |name: &&[u8]| tag.attributes.contains_key(*name);
     tag.name.as_slice() == b"tspan" && [&b"x"[..], b"y", b"dy"].iter().any(is_placed)
+}
+
+/// Returns the number of characters except white space.
+fn letters_of(text: &str) -> usize {
+    text.chars().filter(|c| !c.is_whitespace()).count()
 }
 
 /// Returns the number of words, or of pairs of letters in scripts without spaces between words.
@@ -410,6 +430,10 @@ impl TextWriter {
                 let place = (part.is_same && c == ' ').then_some(source.start + at);
                 self.gap = self.gap.or(Some(TextGap::Space(place)));
                 continue;
+            }
+            // Only a line end of the source can follow a soft hyphen within a word.
+            if c.is_alphabetic() && self.text.ends_with('\u{ad}') {
+                self.gap = self.gap.take_if(|gap| matches!(gap, TextGap::Line));
             }
             self.close_gap();
             let start = self.text.len();

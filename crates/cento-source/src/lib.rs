@@ -284,7 +284,7 @@ fn read_extracted(
     missing: &mut dyn FnMut(&Error),
 ) -> Result<(ExtractedText, Option<Origins>)> {
     let mut read = None;
-    walk::read_one(path, options, &mut |chunk| {
+    let included = walk::read_one(path, options, &mut |chunk| {
         read = Some(chunk);
         ControlFlow::Break(())
     });
@@ -293,6 +293,10 @@ fn read_extracted(
             let (mut extracted, origins) = chunk.text(options)?;
             if let Some(gap) = extracted.missing.take() {
                 missing(&unread(&chunk.path, gap));
+            }
+            for (place, _) in included {
+                let what = format!("{} includes it, and only that file is read", chunk.path);
+                missing(&Error::input(place, what));
             }
             Ok((extracted, origins))
         }

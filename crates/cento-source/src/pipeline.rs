@@ -6,6 +6,7 @@
 //! and signing a chunk is reserved before the chunk is passed on. A chunk larger than the bound
 //! passes alone.
 
+use std::cell::RefCell;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::vec;
@@ -17,7 +18,7 @@ use cento::runtime::pipeline::{Feed, Results, pipeline};
 use cento::{Error, Map, Result, Stop, UnseenText};
 use serde_json::Value;
 
-use crate::{Chunk, ChunkKind, ReadChunk, ReadError, SourceOptions, grouped};
+use crate::{Chunk, ChunkKind, ReadChunk, ReadError, SourceOptions, grouped, walk};
 
 /// An output of the pipeline, in the order of the input.
 #[derive(Debug)]
@@ -200,22 +201,24 @@ impl Hand {
         Hand { batch: Vec::new(), bytes: 0, feed, share }
     }
 
-    fn read(mut self, inputs: Vec<PathBuf>, source: &SourceOptions) {
+    fn read(self, inputs: Vec<PathBuf>, source: &SourceOptions) {
+        let hand = RefCell::new(self);
         let read = Error::catch("the thread that reads the input", || {
-            let together = if source.grouping.is_some() { inputs.len().max(1) } else { 1 };
-            for inputs in inputs.chunks(together) {
-                grouped::read(inputs, source, &mut |chunk| self.push(chunk));
-                // The batch is not held while the next input is awaited.
-                if self.send().is_break() {
-                    break;
-                }
+            let mut emit = |chunk| hand.borrow_mut().push(chunk);
+            // The batch is not held while the next input is awaited.
+            let mut ended = || hand.borrow_mut().send();
+            match source.grouping {
+                Some(_) => grouped::read(&inputs, source, &mut emit),
+                None => walk::read_each(&inputs, source, &mut emit, &mut ended),
             }
+            let _ = ended();
             Ok(())
         });
         // Without this error, the remaining input would silently be missing.
         if let Err(error) = read {
-            let _ = self.send();
-            self.feed.send(Err(error), 0);
+            let mut hand = hand.into_inner();
+            let _ = hand.send();
+            hand.feed.send(Err(error), 0);
         }
     }
 

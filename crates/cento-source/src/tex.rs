@@ -23,10 +23,12 @@ mod tests;
 
 use self::argument::{ArgumentKind, WITH_TITLE, is_pointer};
 use self::command::{ACCENTS, BETWEEN_WORDS, ENVIRONMENTS_WITHOUT_TEXT, LETTERS, WITHOUT_TEXT};
-use self::definition::{Definitions, Macro, definition_len, definitions};
+pub use self::definition::definition_sources;
+use self::definition::{DEFINING, Definitions, Macro, define, definition_len};
 use self::drawing::Drawing;
 use self::expand::{ArgumentMacro, OpenArgument};
 use self::front::end_of;
+pub use self::front::is_main;
 use self::length::{address_len, coordinates_len, length_after, overlay_len};
 use self::option::{Owner, bracketed, options};
 use self::shorthand::Shorthands;
@@ -46,7 +48,7 @@ pub static FORMAT: FileFormat = FileFormat {
         // A part of a document is recognized by its name.
         begins: |start| DOCUMENT.iter().any(|mark| start.text.starts_with(mark)),
         named_begins: Some(b""),
-        text_of: TextOf::Decoded(text_of),
+        text_of: TextOf::WithDefinitions(text_with),
         has_source: true,
     }),
 };
@@ -76,31 +78,33 @@ const FORMULAS: [&str; 9] = [
     "multline",
 ];
 
-/// Commands of TeX that define macros.
-const DEFINING: [&str; 4] = ["def", "edef", "gdef", "xdef"];
-
 /// The maximum size of arguments, in bytes. The bound keeps reading linear, because an argument
 /// without an end would be searched again for every command inside.
 const ARGUMENT_BYTES_MAX: usize = 1000;
 
 /// The text of LaTeX.
+#[cfg(test)]
 pub fn text_of(source: &str) -> String {
+    text_with(source, "")
+}
+
+/// The text of LaTeX, with the macros that other files define.
+fn text_with(source: &str, others: &str) -> String {
     let begin = end_of(source, BEGIN).unwrap_or(0);
     let shorthands = if begin > 0 {
         Shorthands::of_preamble(&source[..begin])
     } else {
         Shorthands::of_part(source)
     };
-    let macros = definitions(source, shorthands);
+    let mut macros = Definitions::new();
+    define(&mut macros, others, shorthands);
+    define(&mut macros, source, shorthands);
     let mut reader = TexReader::of("", &macros, shorthands);
     reader.preamble(&source[..begin]);
     reader.rest = &source[begin..];
     reader.read();
     reader.text
 }
-
-/// The longest text of a macro.
-const MACRO_BYTES_MAX: usize = 1000;
 
 struct TexReader<'a> {
     rest: &'a str,

@@ -3,6 +3,7 @@
 mod archives;
 mod includes;
 mod mails;
+mod projects;
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -17,7 +18,7 @@ use super::bytes::Source;
 use super::compressed::{Compression, Resumption, Unpacking, peek};
 use super::directory::{files_below, place_of};
 use super::filter::{HIDDEN, LIST, NO_DOCUMENTS, NO_FILES, NO_FILES_LEFT, NO_TEXT_FIELD};
-use super::format::Columnar;
+use super::format::{Columnar, Markup, TextOf};
 use super::html::Html;
 use super::jsonl::{Lines, read_lines};
 use super::read_error::{Emit, ReadChunk, ReadError};
@@ -31,6 +32,7 @@ use cento::hash::Digest;
 use cento::index::IdSource;
 use cento::{Error, Refusal};
 use includes::Includes;
+use projects::Projects;
 
 /// The maximum number of bytes allocated for a file in advance.
 const ROOM_BYTES_MAX: usize = 64 << 20;
@@ -40,10 +42,25 @@ const STDIN: &str = "-";
 
 /// Reads all `inputs` like [`crate::read`], until `emit` breaks off.
 pub fn read(inputs: &[PathBuf], options: &SourceOptions, emit: Emit<'_>) {
-    read_with(WalkReader::new(options, emit, false), inputs);
+    read_each(inputs, options, emit, &mut || ControlFlow::Continue(()));
 }
 
-fn read_with(mut reader: WalkReader<'_>, inputs: &[impl AsRef<Path>]) {
+/// Like [`read`], but calls `ended` after each input, because the next input may be slow.
+pub fn read_each(
+    inputs: &[PathBuf],
+    options: &SourceOptions,
+    emit: Emit<'_>,
+    ended: &mut dyn FnMut() -> ControlFlow<()>,
+) {
+    read_with(WalkReader::new(options, emit, false), inputs, ended);
+}
+
+fn read_with(
+    mut reader: WalkReader<'_>,
+    inputs: &[impl AsRef<Path>],
+    ended: &mut dyn FnMut() -> ControlFlow<()>,
+) {
+    reader.projects = Projects::of(inputs);
     for input in inputs.iter().map(AsRef::as_ref) {
         let flow = if input == Path::new(STDIN) {
             reader.stdin()
@@ -54,7 +71,7 @@ fn read_with(mut reader: WalkReader<'_>, inputs: &[impl AsRef<Path>]) {
         } else {
             reader.file(input)
         };
-        if flow.is_break() {
+        if flow.is_break() || ended().is_break() {
             return;
         }
     }
@@ -68,7 +85,7 @@ fn read_with(mut reader: WalkReader<'_>, inputs: &[impl AsRef<Path>]) {
 /// Reads the names of the files of an input as [`read`] does: chunks without bytes.
 pub fn names(input: &Path, options: &SourceOptions, emit: Emit<'_>) {
     let reader = WalkReader { names_alone: true, ..WalkReader::new(options, emit, false) };
-    read_with(reader, std::slice::from_ref(&input));
+    read_with(reader, std::slice::from_ref(&input), &mut || ControlFlow::Continue(()));
 }
 
 /// Reads a file with this name from memory, like [`read`].
@@ -80,13 +97,19 @@ pub fn read_bytes(name: &str, bytes: Vec<u8>, options: &SourceOptions, emit: Emi
 }
 
 /// Reads a single file as a document. Directories and archives are refused, records are one text.
-pub fn read_one(path: &Path, options: &SourceOptions, emit: Emit<'_>) {
+/// Returns the files that it includes, which are not read.
+pub fn read_one(
+    path: &Path,
+    options: &SourceOptions,
+    emit: Emit<'_>,
+) -> Vec<(String, &'static str)> {
     let mut reader = WalkReader::new(options, emit, true);
     // Needs no check, because the emitted items already report the end.
     let _ = match path == Path::new(STDIN) {
         true => reader.stdin(),
         false => reader.file(path),
     };
+    reader.includes.missing()
 }
 
 /// An open file, decompressed, with its first bytes.
@@ -130,6 +153,9 @@ struct WalkReader<'a> {
     /// The number of chunks emitted.
     chunks: u64,
     includes: Includes,
+    /// The current input file, unless its bytes come from a pipe or from memory.
+    file: Option<PathBuf>,
+    projects: Projects,
 }
 
 /// The state of an open archive.
@@ -162,6 +188,8 @@ impl<'a> WalkReader<'a> {
             emitted: 0,
             chunks: 0,
             includes: Includes::default(),
+            file: None,
+            projects: Projects::default(),
         }
     }
 
@@ -212,6 +240,7 @@ impl<'a> WalkReader<'a> {
                     // The contents of a pipe are unknown.
                     _ => IdSource::STREAM,
                 };
+                self.file = Some(path.to_owned());
                 self.stream(&place, Source::File(file))
             }
             Err(error) => self.fail(Error::io("read", path, error)),
@@ -220,6 +249,7 @@ impl<'a> WalkReader<'a> {
 
     fn stdin(&mut self) -> ControlFlow<()> {
         self.set_len(0);
+        self.file = None;
         self.id_source = IdSource::STREAM;
         self.stream(&STDIN.into(), Source::Stream(Box::new(io::stdin().lock())))
     }
@@ -461,7 +491,8 @@ impl<'a> WalkReader<'a> {
             self.emit(match lines {
                 Lines::Whole { first_line, bytes } => {
                     let kind = ChunkKind::Lines { first_line, are_rows };
-                    Ok(Chunk { path: place.clone(), bytes, kind, id_source, parts: None })
+                    let path = place.clone();
+                    Ok(Chunk { path, bytes, kind, id_source, parts: None, definitions: None })
                 }
                 Lines::TooLong(line) => {
                     let what = too_long(options.record_bytes_max);
@@ -495,9 +526,20 @@ impl<'a> WalkReader<'a> {
             Ok(bytes) => {
                 let (path, id_source) = (place.clone(), self.id_source);
                 self.includes.add(place, &bytes);
-                self.emit(Ok(Chunk { path, bytes, kind, id_source, parts: None }))
+                let definitions = self.definitions(kind);
+                self.emit(Ok(Chunk { path, bytes, kind, id_source, parts: None, definitions }))
             }
         }
+    }
+
+    /// Returns the macros that the other files of a LaTeX project define. Files in archives are
+    /// read only once, in their order, so they share no macros.
+    fn definitions(&mut self, kind: ChunkKind) -> Option<Arc<str>> {
+        let ChunkKind::Markup(Markup { text_of: TextOf::WithDefinitions(_), .. }) = kind else {
+            return None;
+        };
+        let file = self.file.as_ref().filter(|_| self.within.is_empty() && !self.names_alone)?;
+        self.projects.definitions(file, self.options)
     }
 
     /// Returns the bytes of a stream, unless they exceed the maximum size of a record. A file with

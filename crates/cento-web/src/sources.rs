@@ -5,9 +5,9 @@ use std::io;
 use std::path::Path;
 use std::time::Duration;
 
-use cento::Key;
 use cento::index::{Config, Document, Index, WriterOptions};
 use cento::scheme::DEFAULT_SPEC;
+use cento::{Error, Key};
 use cento_api::number::parse_bytes;
 use cento_source::{SourceOptions, charset, read_text};
 use jiff::{SignedDuration, Timestamp};
@@ -264,7 +264,11 @@ fn text_of(page: &Page, options: &SourceOptions) -> Result<String, String> {
     let encoding = page.charset.clone().filter(is_believed);
     let options = SourceOptions { encoding, ..options.clone() };
     let mut cut = None;
-    let text = read_text(&path, &options, &mut |missing| cut = Some(missing.to_string()));
+    // Files that a page includes are pages of their own.
+    let is_of_page = |missing: &Error| missing.place_and_message().0 == path.to_string_lossy();
+    let text = read_text(&path, &options, &mut |missing| {
+        cut = Some(missing.to_string()).filter(|_| is_of_page(missing)).or(cut.take());
+    });
     // The name of the temporary file means nothing to the user.
     let named = |what: String| what.replace(&path.display().to_string(), "the page");
     match (text, cut) {

@@ -44,9 +44,8 @@ impl Phrase {
 
     /// Returns whether a document with the words must share a fingerprint with them.
     pub fn is_guaranteed(&self, config: &Config) -> bool {
-        let guarantee = config.scheme.span().zip(config.scheme.window());
         config.analyzer.of_passages() == config.analyzer
-            && guarantee.is_some_and(|(span, window)| self.words.len() >= span + window - 1)
+            && config.scheme.guarantee().is_some_and(|tokens| self.words.len() >= tokens)
     }
 
     /// Returns the number of words.

@@ -285,6 +285,7 @@ impl Dedup {
         if is_new && is_refused {
             remove_if_empty(index);
         }
+        self.tell_guarantee(&config);
         self.tell(&summary, &not_read, defaults, started)?;
         Ok(match summary.kept {
             _ if lacks_field || is_refused => VerbOutcome::Bad,
@@ -337,6 +338,21 @@ impl Dedup {
             }
         }
         Ok(())
+    }
+
+    /// Says which passages the scheme may miss.
+    fn tell_guarantee(&self, config: &Config) {
+        let Some(wanted) = self.options.cut_passages else { return };
+        let (scheme, sure) = (&config.scheme, config.scheme.guarantee());
+        let found = match sure {
+            Some(sure) if sure <= wanted as usize => return,
+            Some(sure) => format!("is sure to find passages of {sure} tokens or more"),
+            None => "is not sure to find passages of any length".into(),
+        };
+        note!(
+            "cento: {scheme} {found}; an index with --scheme 'kgram(k={wanted})' finds all of \
+             {wanted}"
+        );
     }
 
     /// With a directory as output, finds the Parquet files to copy and makes them the inputs, as if

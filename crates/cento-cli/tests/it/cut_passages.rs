@@ -19,6 +19,25 @@ fn halves(text: &str, first: usize) -> (String, String) {
 }
 
 #[test]
+fn a_scheme_that_may_miss_passages_to_cut_is_named() {
+    let dir = Dir::new();
+    dir.write("in.jsonl", line("a", &words(1, 40), json!({})));
+    let said = |args: &str| {
+        let args: Vec<&str> = args.split(' ').collect();
+        dir.run(&[&["dedup", "in.jsonl"][..], &args].concat()).err
+    };
+    let short = said("--cut-passages 5");
+    let expected = "winnow(k=5,w=10) is sure to find passages of 14 tokens or more; an index with \
+                    --scheme 'kgram(k=5)' finds all of 5\n";
+    assert!(short.contains(expected), "{short}");
+    let none = said("--cut-passages 20 --scheme minhash(k=5,b=16,r=8)");
+    assert!(none.contains("is not sure to find passages of any length"), "{none}");
+    for sure in ["--cut-passages 14", "--cut-passages 5 --scheme kgram(k=5)", "--exact"] {
+        assert!(!said(sure).contains("sure to find"), "{sure}");
+    }
+}
+
+#[test]
 fn a_stream_loses_what_another_index_has_and_nothing_else() {
     let dir = Dir::new();
     dir.write("own.jsonl", line("own", &words(1, 100), json!({})));

@@ -25,6 +25,31 @@ fn a_file_of_an_archive_that_cannot_be_read_is_named_and_the_others_are_added() 
 }
 
 #[test]
+fn a_comparison_names_the_chapters_that_it_does_not_read() {
+    let dir = Dir::new();
+    dir.write("t/main.tex", "\\documentclass{a}\\begin{document}\\input{one} one two three\n");
+    dir.write("plain.txt", "one two three four five six");
+    let run = dir.run(&["compare", "t/main.tex", "plain.txt"]);
+    let said = "t/one.tex: t/main.tex includes it, and only that file is read";
+    assert!(run.err.contains(said), "{}", run.err);
+}
+
+#[test]
+fn chapters_that_are_inputs_too_are_not_called_skipped_and_have_the_macros() {
+    // Each input was read by itself, so the main file missed its chapters.
+    let dir = Dir::new();
+    dir.write(
+        "main.tex",
+        "\\documentclass{a}\\def\\x{sea}\\begin{document}\\input{one} two words\n",
+    );
+    dir.write("one.tex", "The \\x{} rises.\n");
+    let run = dir.run(&["add", "idx", "main.tex", "one.tex"]);
+    assert!(!run.err.contains("skipped") && run.status == 0, "{}", run.err);
+    let shown = dir.run(&["show", "idx", "one.tex"]).out;
+    assert!(shown.contains("The sea rises."), "{shown}");
+}
+
+#[test]
 fn a_file_that_is_cut_short_is_not_called_skipped() {
     // The message was "skipped", and the records before the cut were added.
     let dir = Dir::new();

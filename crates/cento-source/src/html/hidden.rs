@@ -84,14 +84,21 @@ pub enum Visibility {
     Yes,
     /// The contents are not text of the page.
     NoText,
+    /// The contents are source that only a browser without scripts, frames or films shows.
+    Fallback,
     /// The text is invisible.
     Hidden,
 }
 
+/// Elements whose contents a browser shows only instead of what it cannot do.
+const FALLBACKS: [&[u8]; 6] = [b"audio", b"canvas", b"iframe", b"noembed", b"noscript", b"video"];
+
 /// Returns whether the contents of an element are text. A template is a part of the page if it is
 /// declared to be the inside of a component, as programs that save pages write it.
 fn is_text<S: html5gum::SpanBound>(tag: &StartTag<S>) -> bool {
-    !HIDDEN.contains(&tag.name.as_slice()) || tag.attributes.contains_key(&b"shadowrootmode"[..])
+    let name = tag.name.as_slice();
+    let is_source = HIDDEN.contains(&name) || FALLBACKS.contains(&name);
+    !is_source || tag.attributes.contains_key(&b"shadowrootmode"[..])
 }
 
 impl Sight {
@@ -102,11 +109,19 @@ impl Sight {
     /// Returns the visibility of a text at this place.
     pub fn seen(&self) -> Visibility {
         match self.open.last() {
+            Some(OpenElement { is_text: false, name, .. }) if FALLBACKS.contains(&&**name) => {
+                Visibility::Fallback
+            }
             Some(OpenElement { is_text: false, .. }) => Visibility::NoText,
             Some(open) if open.hidden != HiddenBy::default() => Visibility::Hidden,
             _ if self.drawings > 0 && self.drawn_texts == 0 => Visibility::NoText,
             _ => Visibility::Yes,
         }
+    }
+
+    /// Returns whether no declaration hides the place.
+    pub fn is_declared_visible(&self) -> bool {
+        self.open.last().is_none_or(|open| !open.hidden.is_hidden())
     }
 
     /// Returns whether nothing but a style sheet hides the place.
@@ -208,6 +223,7 @@ impl HiddenBy {
         let mut hidden = self;
         let is_closed = tag.name.as_slice() == b"dialog" && !has(b"open");
         let is_formula = |class: String| class.split_whitespace().any(|it| FORMULAS.contains(&it));
+        let is_closed = is_closed || tag.name.as_slice() == b"noframes";
         hidden.other |= has(b"hidden") || is_closed || of(b"class").is_some_and(is_formula);
         let own = of(b"style").map(|own| own.split_whitespace().collect::<String>());
         // The style of the element takes precedence.

@@ -12,6 +12,7 @@ use html5gum::{SpanBound, StartTag};
 
 use super::outermost::Outermost;
 use super::{PagePiece, TagPlace, is_within_line};
+use crate::css::declared;
 use crate::note_mark::{RaisedText, are_verses, bare_mark, counted_marks, is_note_target};
 
 /// Follows the tags of a page.
@@ -78,13 +79,16 @@ fn is_to_note<S: SpanBound>(tag: &StartTag<S>) -> bool {
     tag.attributes.get(&b"href"[..]).is_some_and(|target| is_note_target(target))
 }
 
-/// Returns whether a style raises an element.
+/// Returns whether a style raises an element, by name or by a length. Pages of Word have a property
+/// of their own.
 fn is_raised_by_style<S: SpanBound>(tag: &StartTag<S>) -> bool {
-    let style = tag.attributes.get(&b"style"[..]).map(|style| style.to_ascii_lowercase());
-    style.is_some_and(|style| {
-        let style: Vec<u8> = style.into_iter().filter(|byte| !byte.is_ascii_whitespace()).collect();
-        memchr::memmem::find(&style, b"vertical-align:super").is_some()
-    })
+    let Some(style) = tag.attributes.get(&b"style"[..]) else { return false };
+    let style = String::from_utf8_lossy(style);
+    let is_raise = |value: &str| {
+        let number = value.trim_end_matches(|c: char| c.is_ascii_alphabetic() || c == '%');
+        value.eq_ignore_ascii_case("super") || number.parse().is_ok_and(|by: f32| by > 0.0)
+    };
+    ["vertical-align", "mso-text-raise"].iter().any(|of| declared(&style, of).is_some_and(is_raise))
 }
 
 impl Marks {

@@ -473,6 +473,12 @@ fn links_to_notes_and_numbers_raised_by_styles_are_marks() {
         ("<p><a href='#sdfootnote1anc'>1</a>See Smith", "See Smith"),
         ("<p><a href='#_ftnref1'>[1]</a> See Smith", "See Smith"),
         ("built<span style='vertical-align: super; font-size:9px'>12</span> in", "built in"),
+        (
+            "built<span style='position:relative;top:-4pt;mso-text-raise:4.0pt'>2</span> in",
+            "built in",
+        ),
+        ("built<span style='Vertical-Align: 30% !important'>2</span> in", "built in"),
+        ("built<span style='vertical-align:-2px'>2</span> in", "built2 in"),
         ("see note <a href='#note2'>2</a> below", "see note 2 below"),
         ("in <a href='#fn1'>the first note</a>", "in the first note"),
         ("10<span style='vertical-align:super'>3</span> m", "103 m"),
@@ -480,4 +486,14 @@ fn links_to_notes_and_numbers_raised_by_styles_are_marks() {
     ] {
         assert_eq!(all_of(body).0, text, "{body}");
     }
+}
+
+#[test]
+fn a_soft_hyphen_at_a_line_end_of_the_source_divides_a_word() {
+    let text = |page: &str| text_of_page(page, Html::All).0;
+    assert_eq!(
+        text("<p>the govern&shy;\n  ment of\u{ad} 3 it"),
+        "the govern\u{ad}ment of\u{ad} 3 it"
+    );
+    assert_eq!(text("<p>the govern&shy;<br>ment"), "the govern\u{ad}\nment");
 }

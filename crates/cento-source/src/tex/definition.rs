@@ -10,10 +10,16 @@ use std::collections::HashMap;
 use super::expand::{ArgumentMacro, with_letters};
 use super::option::bracketed;
 use super::shorthand::Shorthands;
-use super::{ARGUMENT_BYTES_MAX, MACRO_BYTES_MAX, TexReader};
+use super::{ARGUMENT_BYTES_MAX, TexReader};
 
 /// The maximum size of an expanded definition, in bytes. Longer definitions are layout.
 const BODY_BYTES_MAX: usize = 200;
+
+/// The longest text of a macro.
+const MACRO_BYTES_MAX: usize = 1000;
+
+/// Commands of TeX that define macros.
+pub const DEFINING: [&str; 4] = ["def", "edef", "gdef", "xdef"];
 
 /// The maximum size of the numbers of arguments in a definition, in bytes.
 const NUMBERS_BYTES_MAX: usize = 40;
@@ -38,23 +44,34 @@ pub enum Macro {
 /// The macros of a source, by their names.
 pub type Definitions = HashMap<String, Macro>;
 
-/// Returns the macros that a source defines.
-pub fn definitions(source: &str, shorthands: Shorthands) -> Definitions {
-    let mut found = Definitions::new();
-    for at in memchr::memchr_iter(b'\\', source.as_bytes()) {
-        let rest = &source[at + 1..];
-        let Some(rest) = DEFINITIONS.iter().find_map(|name| rest.strip_prefix(name)) else {
-            continue;
-        };
-        let Some(definition) = Definition::of(rest) else { continue };
-        let made = definition.expanded(&found, shorthands);
+/// Adds the macros that a source defines.
+pub fn define(found: &mut Definitions, source: &str, shorthands: Shorthands) {
+    for (_, definition) in all(source) {
+        let made = definition.expanded(found, shorthands);
         // Another definition of the name is no longer in force, even if nothing is known of this.
         match made {
             Some(made) => found.insert(definition.name.to_owned(), made),
             None => found.remove(definition.name),
         };
     }
-    found
+}
+
+/// Returns the definitions of a source without the text around them.
+pub fn definition_sources(source: &str) -> String {
+    let sources = all(source).map(|(at, definition)| {
+        let command = source[at..].bytes().take_while(u8::is_ascii_alphabetic).count();
+        format!("\\{}", &source[at..at + command + definition.len])
+    });
+    sources.collect()
+}
+
+/// Returns the definitions of a source, with the places of their commands.
+fn all(source: &str) -> impl Iterator<Item = (usize, Definition<'_>)> {
+    memchr::memchr_iter(b'\\', source.as_bytes()).filter_map(|at| {
+        let rest = &source[at + 1..];
+        let rest = DEFINITIONS.iter().find_map(|name| rest.strip_prefix(name))?;
+        Some((at + 1, Definition::of(rest)?))
+    })
 }
 
 /// Returns the number of bytes of the definition of a macro after `\def`, or 0.
@@ -93,7 +110,7 @@ impl<'a> Definition<'a> {
     /// Returns the macro, if it shows words or changes what is read of its arguments.
     fn expanded(&self, known: &Definitions, shorthands: Shorthands) -> Option<Macro> {
         let body = match self.arguments {
-            _ if self.body.len() > BODY_BYTES_MAX => return None,
+            _ if self.body.len() > BODY_BYTES_MAX || is_internal(self.body) => return None,
             0 if self.body.contains('#') => return None,
             0 => self.body.to_owned(),
             arguments => with_letters(self.body, arguments)?,
@@ -113,6 +130,17 @@ impl<'a> Definition<'a> {
         text.truncate(text.floor_char_boundary(MACRO_BYTES_MAX));
         text.chars().any(char::is_alphabetic).then_some(Macro::Text(text))
     }
+}
+
+/// Returns whether a body uses commands with `@` in their names, which are those of LaTeX itself.
+/// Such commands make layout, and `\section` stays a heading however it looks.
+fn is_internal(body: &str) -> bool {
+    memchr::memchr_iter(b'@', body.as_bytes()).any(|at| {
+        let name = body[..at].trim_end_matches(|c: char| c.is_ascii_alphabetic());
+        let has_letter =
+            name.len() < at || body[at + 1..].starts_with(|c: char| c.is_ascii_alphabetic());
+        name.ends_with('\\') && has_letter
+    })
 }
 
 /// Returns the number of arguments before the body of a macro, whether the first is an option, and
@@ -150,7 +178,12 @@ mod tests {
         let source = "\\newcommand{\\firm}{Acme \\emph{Ltd}}\\def\\Ann{Ann\\,B.}\
             \\newcommand*\\both{\\Ann{} of \\firm}\\newcommand{\\x}[1]{y #1}\\def\\z#1{#1}\
             \\renewcommand{\\gap}{\\vspace{1cm}}\\newcommand{\\open}{a";
-        let found = definitions(source, Shorthands::default());
+        let definitions = |source| {
+            let mut found = Definitions::new();
+            define(&mut found, source, Shorthands::default());
+            found
+        };
+        let found = definitions(source);
         assert_eq!(found["firm"], Macro::Text("Acme Ltd".to_owned()));
         assert_eq!(found["both"], Macro::Text("Ann B. of Acme Ltd".to_owned()));
         assert_eq!(found.len(), 4, "{found:?}");
@@ -167,6 +200,6 @@ mod tests {
             })
             .collect();
         let is_short = |found: &Macro| matches!(found, Macro::Text(text) if text.len() < 5000);
-        assert!(definitions(&bomb, Shorthands::default()).values().all(is_short));
+        assert!(definitions(&bomb).values().all(is_short));
     }
 }

@@ -1,7 +1,7 @@
 //! The title of a document, which many classes take before the document begins.
 
 use super::option::bracketed;
-use super::{Formula, TexReader};
+use super::{DOCUMENT, Formula, TexReader};
 
 /// Commands of the preamble whose argument a reader sees on the first page.
 const SEEN: [&str; 4] = ["title", "subtitle", "author", "abstract"];
@@ -34,6 +34,12 @@ fn is_in_comment(before: &str) -> bool {
         is_escaped = byte == b'\\' && !is_escaped;
         is_comment
     })
+}
+
+/// Returns whether a source is a document and not a part of another.
+pub fn is_main(source: &str) -> bool {
+    let begins = |mark: &[u8]| str::from_utf8(mark).is_ok_and(|of| end_of(source, of).is_some());
+    DOCUMENT.into_iter().any(begins) && !source.contains("{subfiles}")
 }
 
 impl<'a> TexReader<'a> {

@@ -90,6 +90,16 @@ fn macros_without_arguments_are_their_texts() {
 }
 
 #[test]
+fn a_definition_with_commands_of_latex_itself_is_layout() {
+    check(
+        "\\renewcommand\\section{\\@startsection{section}{1}{\\z@}{2ex}{\\large\\bf}}\
+         \\def\\x{\\p@\\relax}\\newcommand{\\y}{NASA\\@}\\newcommand{\\z}{a@b.org}\
+         \\begin{document}\\section{One} \\x \\y, \\z",
+        "One  NASA , a@b.org",
+    );
+}
+
+#[test]
 fn accents_become_letters() {
     check("caf\\'e \\\"{o}l na\\\"\\i ve \\c{c}a", "cafe\u{301} o\u{308}l nai\u{308}ve c\u{327}a");
     check("Stra\\ss e, \\o{}re, \\v{s}", "Stra\u{df}e, \u{f8}re, s\u{30c}");

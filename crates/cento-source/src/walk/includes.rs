@@ -27,6 +27,14 @@ const COMMANDS: [&[u8]; 4] = [b"input", b"include", b"subfile", b"InputIfFileExi
 const FROM_DIRECTORIES: [&[u8]; 6] =
     [b"import", b"subimport", b"inputfrom", b"includefrom", b"subinputfrom", b"subincludefrom"];
 
+/// Commands that load packages or a class, and the endings of their files.
+const LOADING: [(&[u8], &str); 4] = [
+    (b"usepackage", ".sty"),
+    (b"RequirePackage", ".sty"),
+    (b"documentclass", ".cls"),
+    (b"LoadClass", ".cls"),
+];
+
 /// The LaTeX and XML files read so far, with the files that they include.
 #[derive(Debug, Default)]
 pub struct Includes {
@@ -109,9 +117,23 @@ fn file_name(place: &str) -> &str {
 
 /// Returns the names of the LaTeX files that a source includes outside of comments.
 fn included(source: &[u8]) -> impl Iterator<Item = String> + '_ {
+    commands(source).filter_map(included_by)
+}
+
+/// Returns the names of the files whose macros a LaTeX source may use: files that it includes,
+/// packages, and its class.
+pub fn files_taken(source: &[u8]) -> Vec<String> {
+    let packages = |command| packages(command).into_iter().flatten();
+    commands(source)
+        .flat_map(|command| included_by(command).into_iter().chain(packages(command)))
+        .collect()
+}
+
+/// Returns what follows each backslash in a line of a source, up to a comment.
+fn commands(source: &[u8]) -> impl Iterator<Item = &[u8]> {
     source.split(|&byte| byte == b'\n').flat_map(|line| {
         let line = without_comment(line);
-        memchr::memchr_iter(b'\\', line).filter_map(|at| included_by(&line[at + 1..]))
+        memchr::memchr_iter(b'\\', line).map(|at| &line[at + 1..])
     })
 }
 
@@ -141,6 +163,16 @@ fn included_by(command: &[u8]) -> Option<String> {
     let has_other_ending = path.rsplit('/').next()?.contains('.') && !path.ends_with(".tex");
     let is_name = !path.is_empty() && !path.contains(['\\', '#', '{', '$']);
     (is_name && !has_other_ending).then(|| format!("{}.tex", path.trim_end_matches(".tex")))
+}
+
+/// Returns the names of the files with the packages or the class that a command loads.
+fn packages(command: &[u8]) -> Option<Vec<String>> {
+    let (rest, ending) = LOADING.iter().find_map(|(name, ending)| {
+        command.strip_prefix(*name).map(|rest| (rest.trim_ascii_start(), ending))
+    })?;
+    let options = rest.starts_with(b"[").then(|| memchr::memchr(b']', rest)).flatten();
+    let (names, _) = braced(&rest[options.map_or(0, |end| end + 1)..])?;
+    Some(names.split(',').map(|name| format!("{}{ending}", name.trim())).collect())
 }
 
 /// Returns an argument in braces, and what follows it.

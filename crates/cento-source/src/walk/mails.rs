@@ -51,7 +51,14 @@ impl WalkReader<'_> {
                 _ => ChunkKind::File,
             };
             let (path, id_source, parts) = (place.clone(), self.id_source, None);
-            return self.emit(Ok(Chunk { path, bytes: page, kind, id_source, parts }));
+            return self.emit(Ok(Chunk {
+                path,
+                bytes: page,
+                kind,
+                id_source,
+                parts,
+                definitions: None,
+            }));
         }
         if self.is_one && !attachments.is_empty() {
             return self.skip(place, "it is a mail with attachments; each of them is a text");
@@ -60,7 +67,7 @@ impl WalkReader<'_> {
             let (bytes, id_source) = (text.into_bytes(), self.id_source);
             let kind = ChunkKind::Text { hidden };
             let (path, parts) = (place.clone(), None);
-            self.emit(Ok(Chunk { path, bytes, kind, id_source, parts }))?;
+            self.emit(Ok(Chunk { path, bytes, kind, id_source, parts, definitions: None }))?;
         } else if attachments.is_empty() {
             return self.skip(place, EMPTY);
         }

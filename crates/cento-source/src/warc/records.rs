@@ -311,8 +311,9 @@ const SCHEMES: [&str; 10] = [
     "mms://",
 ];
 
-fn is_of_scheme(address: &[u8], scheme: &str) -> bool {
-    let start = address.get(..scheme.len());
+/// Returns whether an address is of a scheme, whatever the case of its letters is.
+pub fn is_of_scheme(address: impl AsRef<[u8]>, scheme: &str) -> bool {
+    let start = address.as_ref().get(..scheme.len());
     start.is_some_and(|start| start.eq_ignore_ascii_case(scheme.as_bytes()))
 }
 

@@ -169,7 +169,8 @@ impl Buffer {
             let gap = std::mem::take(gap);
             let pages = std::mem::take(pages);
             let may_break = std::mem::take(is_page_break) && gap <= CharacterGap::Space;
-            if (may_break || gap == CharacterGap::PrintedLine)
+            let is_divided = gap == CharacterGap::Space && written.ends_with('\u{ad}');
+            if (may_break || is_divided || gap == CharacterGap::PrintedLine)
                 && let Some(begun) = broken_word::begun_in_print(written, &text[at..])
             {
                 written.truncate(begun.len());

@@ -25,6 +25,8 @@ pub struct Look {
     pub is_behind: Option<bool>,
     /// Above the line, as the mark of a note.
     pub is_raised: Option<bool>,
+    /// Above the line by a length. Word has this beside the property above.
+    pub is_lifted: Option<bool>,
 }
 
 impl Look {
@@ -38,12 +40,14 @@ impl Look {
             // Not replaced but combined: the background of a paragraph is also behind its words.
             is_behind: self.is_behind.max(other.is_behind),
             is_raised: self.is_raised.or(other.is_raised),
+            is_lifted: self.is_lifted.or(other.is_lifted),
         }
     }
 
     /// Adds visible text, or counts invisible text.
     pub fn write(self, text: &str, may_lie_behind: bool, is_link: bool, out: &mut Out) {
-        match (self.is_hidden(may_lie_behind), self.is_raised == Some(true)) {
+        let is_raised = self.is_raised == Some(true) || self.is_lifted == Some(true);
+        match (self.is_hidden(may_lie_behind), is_raised) {
             (true, _) => out.hide(text),
             (false, true) if is_link => out.mark(text, MarkForm::Link),
             (false, true) => out.mark(text, MarkForm::Raised),
@@ -68,6 +72,11 @@ impl Look {
                 self.vanishes = Some(!matches!(value, Some("0" | "false" | "off" | "none")));
             }
             "vertAlign" => self.is_raised = Some(value == Some("superscript")),
+            "position" => {
+                let height =
+                    value.and_then(|height| height.trim_end_matches("pt").parse::<f32>().ok());
+                self.is_lifted = height.map(|height| height > 0.0);
+            }
             "color" => self.is_white = Some(value.is_some_and(is_white)),
             // The unit is half a point.
             "sz" => {

@@ -316,6 +316,7 @@ mod tests {
         check("<p>fru\u{ac}\n  <pb/><lb break='no'/>\n mentum</p>", "frumentum");
         check("<p>pau<pb n='7'/>peres</p>", "pauperes");
         check("<p>des-<lb/>\ntroyed eld\u{ac}<lb/>ers</p>", "destroyed elders");
+        check("<p>eld\u{ad}\n  ers, so-\ncalled</p>", "elders, so- called");
         check(
             "<p>des-<pb/>troyed eld- <cb/>\n ers Anglo-<pb/>Saxon</p>",
             "destroyed elders Anglo-Saxon",

@@ -413,6 +413,17 @@ mod tests {
             "gate and, 103 m2 of wall the 2nd",
             0,
         );
+        // Raised by a length, beside a declaration of the base line. Lowered text is no mark.
+        let lifted = |by: &str, text: &str| {
+            let base = "<w:vertAlign w:val='baseline'/>";
+            run(&format!("<w:position w:val='{by}'/>{base}"), text)
+        };
+        let runs = [run("", "gate"), lifted("6", "1"), run("", " and"), lifted("-6", "2")];
+        check(
+            &paragraph(&[&runs[..], &[run("", " m"), lifted("6pt", "2")]].concat()),
+            "gate and2 m2",
+            0,
+        );
         let verse = |number: &str| paragraph(&[raised(number), run("", "In the")]);
         check(&["1", "2", "3"].map(verse).concat(), "In the\n\nIn the\n\nIn the", 0);
         check(&["12", "14"].map(verse).concat(), "12In the\n\n14In the", 0);

@@ -46,3 +46,32 @@ fn markup_is_taken_out_and_lines_stay_lines() {
     let source = read(&dir, &["in/a.md"], &with_html(Html::Source));
     assert!(source.text("in/a.md").contains("http://x.org/y"));
 }
+
+#[test]
+fn macros_of_latex_hold_across_the_files_of_a_project() {
+    let dir = Dir::new();
+    let main = "\\documentclass{book}\n\\usepackage[a]{amsmath, own}\n\\input{macros}\n\
+        \\newcommand{\\firm}{Acme Ltd}\n\\begin{document}\n\\input{chapters/one}\n";
+    dir.write("in/thesis/thesis.tex", main);
+    dir.write("in/thesis/macros.tex", "\\newcommand{\\firm}{nobody}\\def\\place{\\town{} Bay}\n");
+    dir.write("in/thesis/own.sty", "\\newcommand{\\town}{Northam}\n");
+    let chapter = "The board of \\firm{} met in \\place, at \\ship.\n\\input{chapters/two}\n";
+    dir.write("in/thesis/chapters/one.tex", chapter);
+    dir.write("in/thesis/chapters/two.tex", "\\firm{} again, \\input{../../../out}\n");
+    // A file outside of the inputs stays unread, and so do those of other projects.
+    dir.write("out.tex", "\\newcommand{\\ship}{sea}\n");
+    dir.write("in/paper.tex", "\\documentclass{a}\\def\\ship{sea}\\begin{document}\\firm{} x\n");
+    let found = read_one(&dir, "in");
+    assert_eq!(
+        found.text("in/thesis/chapters/one.tex"),
+        "The board of Acme Ltd met in Northam Bay, at .\n\n"
+    );
+    assert_eq!(found.text("in/thesis/chapters/two.tex"), "Acme Ltd again, \n");
+    assert_eq!(found.text("in/paper.tex"), " x\n");
+    // Named files are a project, too.
+    let two = ["in/thesis/chapters/two.tex", "in/thesis/thesis.tex", "in/thesis/chapters/one.tex"];
+    let found = read(&dir, &two, &SourceOptions::default());
+    assert_eq!(found.text("in/thesis/chapters/two.tex"), "Acme Ltd again, \n");
+    let alone = read(&dir, &two[..1], &SourceOptions::default());
+    assert_eq!(alone.text("in/thesis/chapters/two.tex"), " again, \n");
+}

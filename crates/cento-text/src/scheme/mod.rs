@@ -249,6 +249,21 @@ impl Scheme {
         self.method.window()
     }
 
+    /// Returns the number of tokens in a row from which on two texts that share them share a
+    /// fingerprint, or `None` if no number guarantees it.
+    ///
+    /// ```
+    /// use cento_text::scheme;
+    ///
+    /// assert_eq!(scheme::parse("winnow(k=5,w=10)")?.guarantee(), Some(14));
+    /// assert_eq!(scheme::parse("minhash")?.guarantee(), None);
+    /// # Ok::<(), cento_text::Error>(())
+    /// ```
+    #[must_use]
+    pub fn guarantee(&self) -> Option<usize> {
+        self.span().zip(self.window()).map(|(span, window)| span + window - 1)
+    }
+
     /// Returns the length in tokens of the runs that the similarity of texts is measured on: the
     /// length of the runs behind the fingerprints. `None` if fingerprints represent segments or
     /// single words.

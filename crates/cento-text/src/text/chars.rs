@@ -278,10 +278,11 @@ impl Characters {
                     true => line_end_within(text, at, normalizer)?,
                     false => 0,
                 };
-                if line_end == 0 {
+                at += line_end;
+                // ASCII letters do not go through the sink.
+                if line_end == 0 || text.as_bytes()[at].is_ascii() {
                     sink.close();
                 }
-                at += line_end;
             } else {
                 at += chunk.end;
             }

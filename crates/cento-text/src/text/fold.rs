@@ -31,7 +31,7 @@ pub(super) const FOLDS: Parameter = Parameter::set(
      vowel points; `uv`, v and u; `ij`, j and i; `ligatures`, `ae` and `oe` in one letter or two; \
      `forms`, long s and s, round r and r, the sigmas; `umlauts`, a, o and u with an umlaut and \
      ae, oe and ue; `hyphens`, a word that a line end divides and the whole word; `numbers`, texts \
-     with and without the numbers of their lines or verses",
+     with and without the numbers of their lines, verses or notes",
 );
 
 impl Folds {

@@ -1,13 +1,16 @@
-//! Line ends within text that has no spaces.
+//! Line ends within words.
 //!
 //! Chinese, Japanese, Thai, Lao and Khmer text is wrapped between any two letters or syllables,
 //! Tibetan between syllables, and programs wrap it anywhere. A line end between two such letters
 //! does not count, because the text would have no space there. An empty line, a space and a
 //! punctuation mark do count. Korean and Burmese have spaces between phrases, and lines end there.
+//!
+//! A soft hyphen at a line end has no other meaning than a divided word, in every script. Other
+//! hyphens may belong to the word, so only the fold `hyphens` joins these words.
 
 use super::Span;
 use super::normalize::{CharSink, Class, Normalizer, is_ignorable};
-use super::unicode::{is_burmese, is_hangul};
+use super::unicode::{is_burmese, is_hangul, is_letter, is_mark, is_unspaced};
 use crate::Result;
 
 /// The number of characters that are examined before and after a line end: a letter and its marks.
@@ -25,7 +28,7 @@ fn line_end(text: &[u8], at: usize) -> usize {
 }
 
 /// Returns the length of the line end at byte `at` of a text if the word before continues after the
-/// line end, which happens only in text without spaces. Otherwise 0.
+/// line end, in text without spaces or after a soft hyphen. Otherwise 0.
 ///
 /// # Errors
 /// [`Error::Cancelled`](crate::Error::Cancelled) when the normalizer is stopped.
@@ -42,8 +45,20 @@ pub(super) fn line_end_within(
     }
 }
 
+/// Returns whether a soft hyphen divides a word at a line end. Scripts without spaces need none,
+/// and their letters may combine with the letters before them.
+fn is_divided(before: &str, after: &str) -> bool {
+    let Some(word) = before.strip_suffix('\u{ad}') else { return false };
+    let mut letters = word.chars().rev().filter(|&c| !is_ignorable(c) && !is_mark(c));
+    let is_next = |c: char| is_letter(c) && !is_unspaced(c) && !is_hangul(c);
+    letters.next().is_some_and(is_letter) && after.starts_with(is_next)
+}
+
 #[cold]
 fn joins(text: &str, end: usize, next: usize, normalizer: &mut Normalizer<'_>) -> Result<bool> {
+    if is_divided(&text[..end], &text[next..]) {
+        return Ok(true);
+    }
     let mut after = text[next..].chars().skip_while(|&c| is_ignorable(c));
     let Some(first) = after.next().filter(|c| !c.is_ascii()) else { return Ok(false) };
     let first = match normalizer.settled(first) {
@@ -99,5 +114,31 @@ impl CharSink for NormalFormEnds {
         if class != Class::Mark {
             self.last = Some((c, class));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::text::tokenize::tests::{check, check_spans};
+
+    #[test]
+    fn a_word_goes_on_after_a_soft_hyphen_at_a_line_end() {
+        for end in ["\n", "\r\n", "\r"] {
+            check(&format!("The govern\u{ad}{end}ment of it"), &["the", "government", "of", "it"]);
+            check(
+                &format!("e\u{301}\u{ad}{end}\u{c9}t\u{ad}{end}\u{e9}"),
+                &["\u{e9}\u{e9}t\u{e9}"],
+            );
+            check_spans(&format!("a\u{ad}{end}b"), &[&format!("a\u{ad}{end}b")]);
+            let long = format!("{}a\u{ad}{end}b{}", "x ".repeat(511), " y".repeat(600));
+            let words = [&["x"; 511][..], &["ab"], &["y"; 600]].concat();
+            check(&long, &words);
+        }
+        check(
+            "a\u{ad}\n\nb a\u{ad}\n1 1\u{ad}\nb a\u{ad}\n-",
+            &["a", "b", "a", "1", "1", "b", "a"],
+        );
+        check("\u{1100}\u{ad}\n\u{1161}", &["\u{1100}", "\u{1161}"]);
+        check("a\u{ad}\n\u{2bc}b \u{4e2d}\u{ad}\na", &["a", "b", "\u{4e2d}", "a"]);
     }
 }

@@ -5,6 +5,13 @@
 //! at the beginnings of lines, at line ends after a gap, at the beginnings of sentences, where a
 //! number may touch the next word, or anywhere in brackets of one kind. Years, amounts and most
 //! other numbers do not count up.
+//!
+//! The number of a verse may follow that of its chapter (`3:16`), and lines may begin with Roman
+//! numbers (`XII`, `iv.`). They must go on by one, because `I` and `mix` are words, too.
+//!
+//! Marks of notes in superscript digits count up, too. Readers cannot remove them from plain text,
+//! because passages are byte ranges of the file. Powers and units (`m\u{b2}`) do not count up, and
+//! have few letters.
 
 use super::unicode::is_letter;
 use std::ops::Range;
@@ -34,7 +41,45 @@ struct NumberPlaces {
     sentences: Vec<PlacedNumber>,
     /// Numbers in brackets, by the kind of bracket.
     bracketed: [Vec<PlacedNumber>; BRACKETS.len()],
+    /// Superscript numbers after words and sentences.
+    note_marks: Vec<PlacedNumber>,
+    /// Superscript numbers at the beginnings of lines, where notes begin.
+    notes: Vec<PlacedNumber>,
+    /// Chapters and verses at the beginnings of lines and sentences.
+    verses: Vec<PlacedNumber>,
+    /// Roman numbers at the beginnings of lines.
+    roman: Vec<PlacedNumber>,
 }
+
+/// The number of verses after which the next chapter begins, in the value of a chapter and verse.
+const CHAPTER: u32 = 1000;
+
+/// The longest Roman number, and what its letters and pairs of letters are.
+const ROMAN_BYTES_MAX: usize = 15;
+const ROMAN: [(&str, u32); 13] = [
+    ("m", 1000),
+    ("cm", 900),
+    ("d", 500),
+    ("cd", 400),
+    ("c", 100),
+    ("xc", 90),
+    ("l", 50),
+    ("xl", 40),
+    ("x", 10),
+    ("ix", 9),
+    ("v", 5),
+    ("iv", 4),
+    ("i", 1),
+];
+
+/// The superscript digits, in the order of their values.
+const SUPERSCRIPTS: [char; 10] = [
+    '\u{2070}', '\u{b9}', '\u{b2}', '\u{b3}', '\u{2074}', '\u{2075}', '\u{2076}', '\u{2077}',
+    '\u{2078}', '\u{2079}',
+];
+
+/// The minimum length of a word with a note. Shorter words are units and variables.
+const NOTED_LETTERS_MIN: usize = 3;
 
 /// The brackets around the numbers of verses.
 const BRACKETS: [(char, char); 3] = [('[', ']'), ('(', ')'), ('{', '}')];
@@ -53,10 +98,20 @@ pub(super) fn ranges(text: &str) -> Vec<Range<usize>> {
             places.add(text, PlacedNumber { value, at: start..at });
         }
     }
-    let NumberPlaces { line_starts, line_ends, sentences, bracketed } = places;
+    places.add_superscripts(text);
+    places.add_roman(text);
+    let NumberPlaces { line_starts, line_ends, sentences, bracketed, note_marks, notes, .. } =
+        places;
     let mut ranges: Vec<Range<usize>> = Vec::new();
-    for numbers in [line_starts, line_ends, sentences].into_iter().chain(bracketed) {
-        ranges.extend(counting(&numbers).map(|number| number.at.clone()));
+    let numbers = [line_starts, line_ends, sentences, note_marks, notes];
+    let all = numbers
+        .into_iter()
+        .chain(bracketed)
+        .map(|numbers| (numbers, &STEPS[..], follows as Follows));
+    let others: [(_, _, Follows); 2] =
+        [(places.verses, &STEPS[..1], follows_verse), (places.roman, &STEPS[..1], follows_at_once)];
+    for (numbers, steps, follows) in all.chain(others) {
+        ranges.extend(counting(&numbers, steps, follows).map(|number| number.at.clone()));
     }
     ranges.sort_by_key(|range| range.start);
     ranges.dedup();
@@ -74,27 +129,116 @@ impl NumberPlaces {
             self.bracketed[kind].push(PlacedNumber { at, ..number });
             return;
         }
-        let is_blank = |c: &char| matches!(c, ' ' | '\t' | '\u{a0}');
-        let is_end = |c: char| matches!(c, '\n' | '\r' | '\u{c}');
         let next = after.chars().next();
-        let before_word = next.is_some_and(|c| is_blank(&c) || is_letter(c) || is_open(c));
-        let last = before.chars().rev().find(|c| !is_blank(c));
-        let blanks = after.find(|c| !is_blank(&c)).unwrap_or(after.len());
+        let before_word = next.is_some_and(|c| is_blank(c) || is_letter(c) || is_open(c));
+        if let Some(verse) = verse(after) {
+            let place = before.chars().rev().find(|c| !is_blank(*c));
+            let is_start = place.is_none_or(|c| is_end(c) || ends_sentence(c));
+            let is_apart = before.is_empty() || before.ends_with(|c| is_blank(c) || is_end(c));
+            if is_start && is_apart {
+                let value = number.value.min(CHAPTER).saturating_mul(CHAPTER) + verse.value;
+                let at = number.at.start..number.at.end + verse.at.end;
+                self.verses.push(PlacedNumber { value, at });
+            }
+            return;
+        }
+        let last = before.chars().rev().find(|c| !is_blank(*c));
+        let blanks = after.find(|c| !is_blank(c)).unwrap_or(after.len());
         let with_gap = PlacedNumber { at: number.at.start..number.at.end + blanks, ..number };
-        let has_gap = before.chars().next_back().is_some_and(|c| is_blank(&c));
+        let has_gap = before.chars().next_back().is_some_and(is_blank);
         if last.is_none_or(is_end) {
             if before_word {
                 // A verse may also begin at the beginning of a line.
                 self.sentences.push(PlacedNumber { at: with_gap.at.clone(), ..with_gap });
                 self.line_starts.push(with_gap);
             }
-        } else if has_gap && after.chars().find(|c| !is_blank(c)).is_none_or(is_end) {
-            let start = before.trim_end_matches(|c| is_blank(&c)).len();
+        } else if has_gap && after.chars().find(|c| !is_blank(*c)).is_none_or(is_end) {
+            let start = before.trim_end_matches(is_blank).len();
             self.line_ends.push(PlacedNumber { at: start..with_gap.at.end, ..number });
         } else if has_gap && before_word && last.is_some_and(ends_sentence) {
             self.sentences.push(with_gap);
         }
     }
+
+    /// Adds the Roman numbers at the beginnings of lines, with a dot or without.
+    fn add_roman(&mut self, text: &str) {
+        let mut from = 0;
+        for line in text.split_inclusive(is_end) {
+            let start = from + line.len() - line.trim_start_matches(is_blank).len();
+            from += line.len();
+            let line = &text[start..from];
+            let len =
+                line.bytes().take(ROMAN_BYTES_MAX).take_while(u8::is_ascii_alphabetic).count();
+            let rest = line[len..].strip_prefix('.').unwrap_or(&line[len..]);
+            let after = rest.trim_start_matches(is_blank);
+            let is_before_word =
+                after.len() < rest.len() && after.starts_with(|c| is_letter(c) || is_open(c));
+            if let Some(value) = roman(&line[..len]).filter(|_| is_before_word) {
+                self.roman.push(PlacedNumber { value, at: start..from - after.len() });
+            }
+        }
+    }
+
+    /// Adds the numbers in superscript digits.
+    fn add_superscripts(&mut self, text: &str) {
+        let digit = |c| SUPERSCRIPTS.iter().position(|of| *of == c);
+        let mut from = 0;
+        while let Some(start) = text[from..].find(SUPERSCRIPTS).map(|to| from + to) {
+            let digits = text[start..].chars().map_while(digit).take(DIGITS_MAX);
+            let value = digits.fold(0, |value, digit| value * 10 + digit as u32);
+            let rest = text[start..].trim_start_matches(SUPERSCRIPTS);
+            let at = start..text.len() - rest.len();
+            from = at.end;
+            let before = &text[..start];
+            let letters = before.chars().rev().take_while(|c| is_letter(*c));
+            let is_word = letters.take(NOTED_LETTERS_MIN).count() == NOTED_LETTERS_MIN;
+            let is_inside = rest.starts_with(|c: char| is_letter(c) || c.is_ascii_digit());
+            let number = PlacedNumber { value, at };
+            if before.trim_end_matches(is_blank).chars().next_back().is_none_or(is_end) {
+                self.notes.push(number);
+            } else if !is_inside && (is_word || before.ends_with(ends_sentence)) {
+                self.note_marks.push(number);
+            }
+        }
+    }
+}
+
+/// Returns the number of a verse and its place after that of its chapter, up to the next word.
+fn verse(after: &str) -> Option<PlacedNumber> {
+    let rest = after.strip_prefix(':')?;
+    let len = rest.bytes().take_while(u8::is_ascii_digit).count();
+    let value = rest[..len].parse().ok().filter(|value| *value < CHAPTER)?;
+    let word = rest[len..].trim_start_matches(is_blank);
+    let is_apart =
+        word.len() < rest.len() - len && word.starts_with(|c| is_letter(c) || is_open(c));
+    is_apart.then(|| PlacedNumber { value, at: 0..after.len() - word.len() })
+}
+
+/// Returns the value of a Roman number in letters of one case.
+fn roman(letters: &str) -> Option<u32> {
+    let lower = letters.to_ascii_lowercase();
+    if letters.is_empty() || (letters != lower && letters != letters.to_ascii_uppercase()) {
+        return None;
+    }
+    let (mut rest, mut value) = (&*lower, 0);
+    for (letters, worth) in ROMAN {
+        // No other number has a letter or pair more than three times.
+        let times = if letters.len() == 1 && "mcxi".contains(letters) { 3 } else { 1 };
+        for _ in 0..times {
+            if let Some(after) = rest.strip_prefix(letters) {
+                (rest, value) = (after, value + worth);
+            }
+        }
+    }
+    rest.is_empty().then_some(value)
+}
+
+fn is_blank(c: char) -> bool {
+    matches!(c, ' ' | '\t' | '\u{a0}')
+}
+
+fn is_end(c: char) -> bool {
+    matches!(c, '\n' | '\r' | '\u{c}')
 }
 
 fn is_open(c: char) -> bool {
@@ -108,13 +252,20 @@ fn ends_sentence(c: char) -> bool {
     )
 }
 
+/// Returns whether the second number continues the count of the first in a step.
+type Follows = fn(u32, u32, u32) -> bool;
+
 /// Returns the numbers that count up, or none if most numbers do not.
-fn counting(numbers: &[PlacedNumber]) -> impl Iterator<Item = &PlacedNumber> {
+fn counting<'a>(
+    numbers: &'a [PlacedNumber],
+    steps: &[u32],
+    follows: Follows,
+) -> impl Iterator<Item = &'a PlacedNumber> {
     let pairs = |step: u32| {
         let follows = move |pair: &&[PlacedNumber]| follows(pair[0].value, pair[1].value, step);
         numbers.windows(2).filter(follows).count()
     };
-    let step = STEPS.into_iter().max_by_key(|&step| (pairs(step), std::cmp::Reverse(step)));
+    let step = steps.iter().copied().max_by_key(|&step| (pairs(step), std::cmp::Reverse(step)));
     let step = step.unwrap_or(1);
     let (of, all) = COUNTING;
     let is_counted = numbers.len() >= NUMBERS_MIN && pairs(step) * all >= (numbers.len() - 1) * of;
@@ -132,6 +283,15 @@ fn counting(numbers: &[PlacedNumber]) -> impl Iterator<Item = &PlacedNumber> {
 /// Returns whether the second number continues the count, or begins a new count on the next page.
 fn follows(first: u32, second: u32, step: u32) -> bool {
     second == first.saturating_add(step) || (second <= step && first > second)
+}
+
+/// Returns whether the second verse comes after the first, perhaps in the next chapter.
+fn follows_verse(first: u32, second: u32, _: u32) -> bool {
+    second == first + 1 || second == (first / CHAPTER + 1) * CHAPTER + 1
+}
+
+fn follows_at_once(first: u32, second: u32, _: u32) -> bool {
+    second == first + 1
 }
 
 #[cfg(test)]
@@ -165,6 +325,51 @@ mod tests {
         check("(1) One; (2) two; (3) three; (4) four", "One; two; three; four");
         // The next page begins a new count.
         check("1 a\n2 b\n3 c\n1 d\n2 e", "a b c d e");
+    }
+
+    #[test]
+    fn superscript_marks_of_notes_go_and_powers_stay() {
+        check(
+            "The wall\u{b9} of it.\u{b2} A m\u{b2}, x\u{b3} and 10\u{b3} of it,\u{b3} or.\u{2074}\n\
+             \u{b9} A.\n\u{b2} B.\n\u{b3} C.\n\u{2074} D.",
+            "The wall of it. A m\u{b2}, x\u{b3} and 10\u{b3} of it, or. A. B. C. D.",
+        );
+        for text in [
+            "The area\u{b2} of the room, sin\u{b2} and cos\u{b2}, (a+b)\u{b2} = (b+a)\u{b2}.",
+            "x\u{b9}, x\u{b2}, x\u{b3}, x\u{2074} and 10\u{b9}, 10\u{b2}, 10\u{b3}, 10\u{2074}",
+            "the wall\u{b9}x the wall\u{b2}x the wall\u{b3}x the wall\u{2074}x",
+        ] {
+            assert!(ranges(text).is_empty(), "{text}");
+        }
+    }
+
+    #[test]
+    fn verses_with_chapters_and_roman_numbers_go() {
+        check(
+            "3:16 For God\n3:17 \"God sent.\n3:18 He is. 4:1 When\n4:2 (Though\n",
+            "For God \"God sent. He is. When (Though",
+        );
+        check("ix. One\nx. two\nxi. three\n xii. four", "One two three four");
+        check("I In the\nII and\nIII of\nIV to\nV it\nI went", "In the and of to it I went");
+        for text in [
+            "10:00 Ann\n10:30 Ben\n11:00 Cy\n14:20 Di\n15:00 Ed",
+            "1:2:3 a\n1:2:4 b\n1:2:5 c\n1:2:6 d",
+            "The odds 1:2 and 1:3 or 1:4 and 1:5 are low.",
+            "I came.\nI saw.\nI won.\nI left.\nI died.",
+            "mix it\ndid it\nlid on\nmild ale\nvi is\nc is\ncivil\nIt is\nMix it",
+            "iv\nv\nvi\nvii\n",
+            "IIII a\nVX b\nIC c\nIv d",
+        ] {
+            assert!(ranges(text).is_empty(), "{text}");
+        }
+        for number in 1..4000 {
+            let (mut rest, mut letters) = (number, String::new());
+            for (letter, worth) in ROMAN {
+                letters.push_str(&letter.repeat((rest / worth) as usize));
+                rest %= worth;
+            }
+            assert_eq!(roman(&letters), Some(number), "{letters}");
+        }
     }
 
     #[test]

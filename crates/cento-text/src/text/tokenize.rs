@@ -140,7 +140,9 @@ fn words(
         }
         pieces += 1;
         let end = piece.scan(&text.as_bytes()[start..]);
-        if !piece.has_chunks && end > 0 {
+        // The first part of a word that goes on after a line end.
+        let mut is_open = slow.as_ref().is_some_and(|(_, words)| words.is_open());
+        if !piece.has_chunks && end > 0 && !is_open {
             piece.push_words(start, tokens);
             start += end;
             continue;
@@ -160,17 +162,18 @@ fn words(
         for edge in piece.edges[..piece.edges_length].chunks_exact(2) {
             let (from, to) = (usize::from(edge[0]), usize::from(edge[1]));
             let word = &mut piece.lower[from..to];
-            if word.is_ascii() {
+            if word.is_ascii() && !is_open {
                 push(tokens, hash_bytes(word), start + from, start + to);
                 continue;
             }
             let (mut from, to) = (start + from, start + to);
-            if unsettled < UNSETTLED_MAX {
+            if unsettled < UNSETTLED_MAX && !is_open {
                 from += settled_words(&text[from..to], word, from, normalizer, tokens);
             }
             if from < to {
                 unsettled += 1;
                 chunk(text, from..to, normalizer, words, tokens)?;
+                is_open = words.is_open();
             }
         }
         start += end;
@@ -227,8 +230,7 @@ fn chunk(
     let start = range.start;
     let end = range.end;
     normalizer.normalize(&text[range], start, &mut WordSink { words, tokens })?;
-    // A word that continues in the next chunk stays open. The next chunk then begins with a letter
-    // that is settled neither as a word nor between words, so `settled_words` takes nothing.
+    // A word that continues in the next chunk stays open.
     if line_end_within(text, end, normalizer)? == 0 {
         words.close(tokens);
     }
@@ -411,6 +413,11 @@ impl WordMaker {
             units_length: 0,
             run_has_tokens: false,
         }
+    }
+
+    #[inline]
+    fn is_open(&self) -> bool {
+        self.open != OpenToken::Nothing
     }
 
     /// Ends the word or the run.

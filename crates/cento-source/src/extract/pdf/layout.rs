@@ -24,6 +24,12 @@ const COLUMN_LINES: usize = 6;
 /// labels or numbers.
 const COLUMN_WIDTH: f64 = 5.0;
 
+/// The minimum mean width of the segments of a narrow column of running text, as a fraction of the
+/// column and in words. A line of such text takes as many words as fit, and most begin within a
+/// sentence. The cells of a table begin with capitals or numbers, or have any length.
+const RUNNING_FILL: f64 = 0.7;
+const RUNNING_WORDS: f64 = 1.5;
+
 /// The minimum gap between columns, in heights of letters.
 const COLUMN_GAP: f64 = 0.8;
 
@@ -137,12 +143,32 @@ struct WidthSpan {
     segments: usize,
     /// The total width of the segments, in heights of letters.
     width: f64,
+    /// The total number of words.
+    words: usize,
+    /// The number of segments that begin with a small letter.
+    small: usize,
+}
+
+impl WidthSpan {
+    /// Returns whether the segments are lines of a text.
+    fn is_column(&self) -> bool {
+        let segments = self.segments as f64;
+        let is_running = || {
+            self.segments >= COLUMN_LINES
+                && self.small * 2 > self.segments
+                && self.words as f64 >= RUNNING_WORDS * segments
+                && self.width >= RUNNING_FILL * segments * (self.end - self.start) / self.size
+        };
+        self.segments >= 2 && (self.width >= COLUMN_WIDTH * segments || is_running())
+    }
 }
 
 impl CoveredWidth {
     fn add(&mut self, segment: &LineSegment<'_>) {
         let (start, end, size) = (segment.start, segment.end, segment.size);
-        let mut new = WidthSpan { start, end, size, segments: 1, width: (end - start) / size };
+        let (words, width) = (segment.words(), (end - start) / size);
+        let small = usize::from(segment.begins_small());
+        let mut new = WidthSpan { start, end, size, segments: 1, width, words, small };
         let gap = |a: &WidthSpan, b: &WidthSpan| COLUMN_GAP * a.size.min(b.size);
         self.0.retain(|old| {
             let is_apart =
@@ -153,6 +179,8 @@ impl CoveredWidth {
                 new.size = new.size.max(old.size);
                 new.segments += old.segments;
                 new.width += old.width;
+                new.words += old.words;
+                new.small += old.small;
             }
             is_apart
         });
@@ -170,7 +198,7 @@ impl CoveredWidth {
         let (mut starts, mut label) = (Vec::new(), None);
         for span in spans {
             let start = label.take().unwrap_or(span.start);
-            match span.segments >= 2 && span.width >= COLUMN_WIDTH * span.segments as f64 {
+            match span.is_column() {
                 true => starts.push(start),
                 false => label = Some(start),
             }

@@ -8,8 +8,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::row::WORD_GAP;
-use super::segment::{LineSegment, Spot};
+use super::segment::{LineSegment, Spot, WORD_GAP};
 
 /// The maximum number of digits. Longer numbers count no lines.
 const DIGITS_MAX: usize = 5;

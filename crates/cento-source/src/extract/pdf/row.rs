@@ -5,11 +5,8 @@ use std::ops::Range;
 
 use super::bidi::{is_leftward_text, read_order};
 use super::page::median;
-use super::segment::{LineSegment, Spot};
+use super::segment::{LineSegment, Spot, WORD_GAP};
 use crate::note_mark::{RaisedText, bare_mark, is_citation, is_signs};
-
-/// The minimum gap between words, in heights of letters.
-pub const WORD_GAP: f64 = 0.12;
 
 /// The maximum size of raised letters with how far they are above the line at least, in heights of
 /// the letters beside them. The lines of a scan rise and fall a little, with letters of about the

@@ -9,6 +9,9 @@ use super::page::Letter;
 /// The minimum gap between segments of a line, in heights of letters.
 const SEGMENT_GAP: f64 = 1.0;
 
+/// The minimum gap between words, in heights of letters.
+pub const WORD_GAP: f64 = 0.12;
+
 /// Letters of a line without a wide gap.
 pub struct LineSegment<'a> {
     pub letters: Vec<Spot<'a>>,
@@ -76,6 +79,18 @@ impl<'a> LineSegment<'a> {
         }
         self.end = self.end.max(spot.end);
         self.letters.push(spot);
+    }
+
+    /// Returns the number of words, which gaps separate.
+    pub fn words(&self) -> usize {
+        let letters: Vec<_> = self.letters.iter().filter(|spot| !spot.letter.is_space()).collect();
+        let is_gap = |pair: &&[&Spot<'_>]| pair[1].start - pair[0].end > WORD_GAP * self.size;
+        1 + letters.windows(2).filter(is_gap).count()
+    }
+
+    /// Returns whether the first letter is a small one.
+    pub fn begins_small(&self) -> bool {
+        self.letters.first().is_some_and(|spot| spot.letter.text.starts_with(char::is_lowercase))
     }
 
     /// Removes leading and trailing spaces.

@@ -216,6 +216,28 @@ fn columns_are_read_one_after_the_other() {
 }
 
 #[test]
+fn narrow_columns_of_sentences_are_columns_and_those_of_cells_are_not() {
+    let drawn = |columns: [&[&str]; 2]| {
+        let column = |x: u32, lines: &[&str]| {
+            let lines: String = lines.iter().map(|line| format!("({line}) Tj T* ")).collect();
+            format!("1 0 0 1 {x} 700 Tm {lines}")
+        };
+        let content = column(50, columns[0]) + &column(124, columns[1]);
+        text(&format!("BT /F 10 Tf 12 TL {content} ET")).text
+    };
+    let first =
+        ["The harbour", "of the town", "was built by", "many hands", "in one year", "and now it"];
+    let second =
+        ["lies empty.", "Ships that", "came to it", "are sold or", "broken up", "for wood."];
+    let read = drawn([&first, &second]);
+    let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+    assert_eq!(words(&read), words(&[first, second].concat().join(" ")), "{read}");
+    let cells = ["ice", "cold water", "at sea", "salt", "old", "tide tables"];
+    let read = drawn([&cells, &["ebb and flow", "no", "gales", "a buoy", "by oar", "none"]]);
+    assert!(read.starts_with("ice\tebb and flow\ncold water\tno\n"), "{read}");
+}
+
+#[test]
 fn a_table_is_read_row_by_row() {
     let rows = (0..9).map(|n| {
         let y = 700 - 14 * n;

@@ -167,6 +167,15 @@ fn a_line_end_within_text_without_spaces_is_no_sign() {
 }
 
 #[test]
+fn a_line_end_after_a_soft_hyphen_is_no_sign() {
+    check_signs(
+        CharKind::Chars,
+        "aa\u{ad}\nb\u{e9}\u{ad}\r\n\u{e9} c\u{ad}\n1",
+        "aab\u{e9}\u{e9}_c_1",
+    );
+}
+
+#[test]
 fn joiners_that_join_nothing_are_left_out() {
     // A mark after a sign or at the beginning, a joiner without neighbors.
     check_signs(CharKind::Chars, "\u{301}a \u{301}b!\u{93f}", "a_b_");

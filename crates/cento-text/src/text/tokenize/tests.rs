@@ -128,7 +128,7 @@ pub(in crate::text) fn map(
     let mut segments: Vec<(String, usize, usize)> = Vec::new();
     let mut kept = String::new();
     for (start, c) in text.char_indices() {
-        if is_left_out(c, form) {
+        if is_left_out(c, form) || is_division(text, start) {
             continue;
         }
         kept.push(c);
@@ -156,6 +156,24 @@ pub(in crate::text) fn map(
     }
     assert_eq!(joined, normal(&kept), "segments can be normalized apart");
     without_line_ends(text, &joined, &sources)
+}
+
+/// Returns whether a character is of a line end where a soft hyphen divides a word.
+fn is_division(text: &str, at: usize) -> bool {
+    const LEFT_OUT: &str = r"[\p{Default_Ignorable_Code_Point}\x{640}\x{7fa}\x{180a}\p{M}]";
+    static BEFORE: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(&format!(r"[\p{{Alphabetic}}--{LEFT_OUT}]{LEFT_OUT}*\x{{ad}}$")).unwrap()
+    });
+    static AFTER: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(&format!(r"^[\p{{Alphabetic}}--[\p{{M}}{UNITS}\p{{Hangul}}]]")).unwrap()
+    });
+    let is_end = |c: char| c == '\r' || c == '\n';
+    if !text[at..].starts_with(is_end) {
+        return false;
+    }
+    let start = at - usize::from(text[at..].starts_with('\n') && text[..at].ends_with('\r'));
+    let end = if text[start..].starts_with("\r\n") { start + 2 } else { start + 1 };
+    BEFORE.is_match(&text[..start]) && AFTER.is_match(&text[end..])
 }
 
 /// Removes the line ends between two letters, or a letter and its mark, of scripts that are wrapped
@@ -235,7 +253,7 @@ fn reference(original: &str, form: CharForm, units: usize) -> Vec<Token> {
 }
 
 #[track_caller]
-fn check(text: &str, expected: &[&str]) {
+pub(in crate::text) fn check(text: &str, expected: &[&str]) {
     let tokens = reference(text, DEFAULT, 2);
     let words: Vec<&str> = tokens.iter().map(|(word, ..)| word.as_str()).collect();
     assert_eq!(words, expected, "the reference, on {text:?}");
@@ -244,7 +262,7 @@ fn check(text: &str, expected: &[&str]) {
 
 /// Checks that the tokens come from these pieces of the text.
 #[track_caller]
-fn check_spans(text: &str, expected: &[&str]) {
+pub(in crate::text) fn check_spans(text: &str, expected: &[&str]) {
     let spans = actual(text, DEFAULT, 2);
     let pieces: Vec<&str> = spans.iter().map(|&(_, start, end)| &text[start..end]).collect();
     assert_eq!(pieces, expected, "{text:?}");
@@ -567,7 +585,7 @@ proptest! {
             "\n\n\n\n\r\u{4e2d}\u{6587}\u{3042}\u{304b}\u{3099}\u{3314}\u{ff76}\u{ff9e}\u{e01}\
              \u{e33}\
              \u{e48}\u{f42}\u{f7c}\u{f0b}\u{1000}\u{102d}\u{d55c}\u{1161}\u{301}\u{345}\u{e9}a .\
-             \u{3002}\u{200b}\u{e52}"
+             \u{3002}\u{200b}\u{e52}\u{ad}\u{ad}\u{ad}\u{ad}xS\u{df}\u{fb01}\u{2bc}"
                 .chars().collect::<Vec<_>>(),
         ), 0..40),
         form in prop::sample::select(&FORMS[..]),
