@@ -35,10 +35,14 @@ const WINDOWS: [usize; 3] = [CALIBRATED_TOKENS_MAX, 150, 38];
 /// copies in a class.
 const QUANTILES: [f64; 2] = [0.7, 0.97];
 
-/// A quantile of scores that may be due to chance. Texts with the same sentence frames share runs
-/// of a few lengths, and the frames tell nothing about longer runs. So the scale is the greater one
-/// of below and above the upper quantile, unless the scores above are those of copies.
+/// A quantile of the best runs that may be due to chance. Texts with the same sentence frames share
+/// runs of a few lengths, and the frames tell nothing about longer runs. So the scale is the one
+/// below or above the upper quantile, whichever is greater, unless copies are above it.
 const TAIL: f64 = 0.99;
+
+/// The minimum number of pairs for that quantile: three are above it. Of fewer pairs, it would be
+/// the score of a single pair, which a copied sentence may have.
+const TAIL_PAIRS_MIN: usize = 300;
 
 /// The minimum number of pairs that a law is fitted to: the pairs of eight texts.
 const PAIRS_MIN: usize = 28;
@@ -90,9 +94,10 @@ impl ChanceLaws {
                 }
             }
         }
-        let of_gapped = gapped.map(|scores| ChanceLaw::of_scores(scores, [0.0, f64::INFINITY]));
+        let of_gapped =
+            gapped.map(|scores| ChanceLaw::of_scores(scores, [0.0, f64::INFINITY], 0.0));
         ChanceLaws {
-            of_runs: ChanceLaw::of_scores(best_runs, SCALES).unwrap_or_default(),
+            of_runs: ChanceLaw::of_scores(best_runs, SCALES, SCALES[1]).unwrap_or_default(),
             of_gapped: all(of_gapped),
         }
     }
@@ -196,21 +201,24 @@ impl ChanceLaw {
         if rate < 1e-9 { rate } else { 1.0 - exp(-rate) }
     }
 
-    /// Fits the law to these scores of pairs, or returns `None` if there are too few.
-    fn of_scores(mut scores: Vec<f64>, scales: [f64; 2]) -> Option<ChanceLaw> {
+    /// Fits the law to these scores of pairs, or returns `None` if there are too few. A tail with a
+    /// scale of more than `tail_max` is ignored.
+    fn of_scores(mut scores: Vec<f64>, scales: [f64; 2], tail_max: f64) -> Option<ChanceLaw> {
         if scores.len() < PAIRS_MIN {
             return None;
         }
         scores.sort_unstable_by(f64::total_cmp);
         let at = |quantile: f64| scores[(quantile * (scores.len() - 1) as f64).round() as usize];
-        let [low, high] = QUANTILES.map(at);
-        let [at_low, at_high] = QUANTILES.map(|quantile| -ln(-ln(quantile)));
-        let scale = (high - low) / (at_high - at_low);
-        let of_tail = (at(TAIL) - high) / (-ln(-ln(TAIL)) - at_high);
-        let scale = if of_tail <= scales[1] { scale.max(of_tail) } else { scale };
+        let reduced = |quantile: f64| -ln(-ln(quantile));
+        let slope = |low: f64, high: f64| (at(high) - at(low)) / (reduced(high) - reduced(low));
+        let [low, high] = QUANTILES;
+        let (body, tail) = (slope(low, high), slope(high, TAIL));
+        let is_tail = scores.len() >= TAIL_PAIRS_MIN && body < tail && tail <= tail_max;
+        // Without a heavy tail, from the lower quantile, which related pairs do not move.
+        let (scale, from) = if is_tail { (tail, high) } else { (body, low) };
         let scale = scale.clamp(scales[0], scales[1]);
-        // From the lower quantile, which related pairs do not move.
-        Some(ChanceLaw { mode: low - at_low * scale, scale }).filter(|law| law.scale > 0.0)
+        let mode = at(from) - reduced(from) * scale;
+        Some(ChanceLaw { mode, scale }).filter(|law| law.scale > 0.0)
     }
 }
 
