@@ -30,7 +30,8 @@ impl<T: Typed> Batch<T> {
         Batch { values, definitions, repetitions, definition_max, repetition_max }
     }
 
-    /// Returns definition and repetition levels, each `None` if the column has no such levels.
+    /// Returns definition and repetition levels, or `None` where the column has no levels of the
+    /// kind.
     pub fn levels(&self) -> (Option<&[i16]>, Option<&[i16]>) {
         let of = |levels, max| (max > 0).then_some(levels);
         (
