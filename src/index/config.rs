@@ -1,7 +1,7 @@
 //! The settings that determine the signatures of an index.
 //!
-//! The schema of an index records its scheme, analyzer and hash. An index built with another
-//! version of any of the three is refused, because searches would not find its fingerprints.
+//! The schema of an index records its scheme, analyzer and hash. An index built with a different
+//! version of any of the three is refused, because searches would miss the fingerprints.
 
 #[cfg(test)]
 mod tests;

@@ -107,8 +107,8 @@ impl ChanceLaws {
         documents as f64 * of_texts.above(per_token(score, longer))
     }
 
-    /// Returns how many of `documents` unrelated texts have a passage with as much evidence, by its
-    /// best run or by all of its runs together.
+    /// Returns how many of `documents` unrelated texts have a passage with as much evidence, in the
+    /// best run or in the sum of the runs.
     #[must_use]
     pub fn expected(&self, passage: &Scored, documents: u64) -> f64 {
         let space = space(passage.lens.0, passage.lens.1);
@@ -127,8 +127,8 @@ impl ChanceLaws {
     }
 }
 
-/// Returns the score per token of a text or passage. A longer one than the fitted ones shares more
-/// by chance, so its score is scaled down.
+/// Returns the score per token of a text or passage. A text longer than the fitted texts shares
+/// more by chance, so the score is scaled down.
 fn per_token(score: f64, tokens: usize) -> f64 {
     let tokens = tokens.max(1) as f64;
     score / tokens * (CALIBRATED_TOKENS_MAX as f64 / tokens).min(1.0)

@@ -203,7 +203,8 @@ impl NumberPlaces {
     }
 }
 
-/// Returns the number of a verse and its place after that of its chapter, up to the next word.
+/// Returns the number of a verse, read after the number of its chapter, and the range up to the
+/// next word.
 fn verse(after: &str) -> Option<PlacedNumber> {
     let rest = after.strip_prefix(':')?;
     let len = rest.bytes().take_while(u8::is_ascii_digit).count();

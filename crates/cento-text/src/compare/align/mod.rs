@@ -105,11 +105,11 @@ pub struct AlignedPassage {
     /// was changed. A word with a wrong letter counts as a different word. Where words were joined
     /// or cut, and no other passage adjoins, this is the share of letters in common, in order.
     pub similarity: f64,
-    /// Tokens of `query` that also occur in `hit`, ascending and disjoint. In a copied passage,
-    /// with or without wrong letters, they have the same order in the document, except runs that
-    /// either text repeats. Nearly equal words are not matched. In a rewritten passage or a
-    /// summary, these are the runs copied within the passage, and the common tokens outside the
-    /// runs, as often as both texts have each token.
+    /// Tokens of `query` that also occur in `hit`, ascending and disjoint. A copied passage, with
+    /// or without wrong letters, has the tokens in the order of the document, except for runs that
+    /// either text repeats. Nearly equal words are not matched. A rewritten passage or a summary
+    /// has the runs copied within the passage, and the common tokens outside the runs, with
+    /// multiplicity.
     pub matched: Vec<Range<usize>>,
     /// Tokens of `hit` that also occur in `query`, by the rules of `matched`.
     pub matched_in_hit: Vec<Range<usize>>,
