@@ -132,7 +132,7 @@ fn a_store_that_was_moved_takes_the_next_push_and_each_copy_has_its_own_history(
     let at = |name: &str| Remote::open(dirs.path(name).to_str().unwrap(), []).unwrap();
     push(&at("store"), &add(&dirs.path("a"), 0..5)).unwrap();
     std::fs::rename(dirs.path("store"), dirs.path("moved")).unwrap();
-    // The push that was made from the moved manifest is cut off after its manifest was put.
+    // The push from the moved manifest is cut off after its manifest was put.
     let record = |name: &str| dirs.path("a").join(name);
     let index = add(&dirs.path("a"), 5..7);
     let before = std::fs::read(record(".remote.json")).unwrap();
@@ -380,7 +380,7 @@ fn a_pull_loses_no_changes_unless_forced() {
     let force = PullOptions { force: true, ..PullOptions::default() };
     remote.pull(&dirs.path("b"), &force, unwatched()).unwrap();
     assert_has(&dirs.path("b"), 0..4);
-    // A directory without an index, and an index that another process writes to, are left alone.
+    // A pull leaves a directory without an index alone, and also an index with a second writer.
     std::fs::create_dir(dirs.path("c")).unwrap();
     std::fs::write(dirs.path("c").join("thesis.txt"), "precious").unwrap();
     assert!(pull(&remote, &dirs.path("c")).unwrap_err().to_string().contains("thesis.txt"));
@@ -450,7 +450,7 @@ fn parts_of_a_push_that_may_still_succeed_are_not_collected() {
     let before = objects(&store, "data").len();
     assert_eq!(remote(&store).retain(&now).unwrap().removed_parts, 0);
     assert_eq!(objects(&store, "data").len(), before);
-    // Once another push has come first, no manifest will list these parts.
+    // If a second push has come first, these parts will never be in a manifest.
     pull(&remote(&store), &dirs.path("b")).unwrap();
     push(&remote(&store), &add(&dirs.path("b"), 20..21)).unwrap();
     assert!(remote(&store).retain(&now).unwrap().removed_parts > 0);

@@ -93,7 +93,7 @@ fn files_are_added() {
     let text = client.document("in.zip/bob/essay.md").unwrap().text.unwrap();
     assert_eq!(text.trim(), format!("Essay\n\n{}", words(1, 80)));
     assert_eq!(client.add_files(&files, Commit::Wait).unwrap().report.unchanged, 5);
-    // Fields of records are kept, and those that do not fit are named.
+    // Fields of records are kept. Fields that do not fit are reported.
     let record = json!({"id": "k", "text": "x y z", "lang": "de", "html": "x".repeat(100_000)});
     let added = client.add_files(&[file("k.jsonl", record.to_string().as_bytes())], Commit::Wait);
     assert_eq!(added.unwrap().fields_not_kept, ["html"]);
@@ -374,7 +374,7 @@ fn a_file_of_a_name_that_is_taken_replaces_nothing_and_the_others_are_added() {
 #[cfg(target_os = "linux")]
 #[test]
 fn searches_do_not_wait_for_files_that_are_read() {
-    // Once 100 Office documents of a client blocked all other searches for 30 s.
+    // Once 100 Office documents of a client blocked all searches of the remaining clients for 30 s.
     let dir = indexed();
     let gate = dir.path("gate");
     let made = std::process::Command::new("mkfifo").arg(&gate).status().unwrap();
