@@ -85,7 +85,8 @@ mod tests {
 
     #[test]
     fn equal_scores_are_half_right_for_auc_and_no_rank_of_their_own() {
-        // .9 is above three programs. .5 is below one, ties with one, and is above one.
+        // .9 is above three programs. .5 is above a program, below a program, and ties with a
+        // program.
         assert_eq!(auc(&SCORED), (3.0 + 1.5) / 6.0);
         // The copy with .5 comes last of the four programs above .1.
         assert_eq!(average_precision(&SCORED), f64::midpoint(1.0, 2.0 / 4.0));
@@ -94,8 +95,8 @@ mod tests {
 
     #[test]
     fn the_best_threshold_takes_all_of_equal_scores() {
-        // At .9: one of two copies, no error. At .5: both copies, two errors, with the same F1 but
-        // a lower threshold.
+        // At .9: a single copy, no error. At .5: two copies, two errors, with the same F1 but a
+        // lower threshold.
         assert_eq!(best(&SCORED), (0.9, 2.0 / 3.0));
         assert_eq!(f1(&SCORED, 0.9), 2.0 / 3.0);
         assert_eq!(f1(&SCORED, 0.5), 2.0 / 3.0);
