@@ -325,7 +325,8 @@ impl Config {
     /// Makes the key known to this configuration, to its clones and to its index.
     ///
     /// # Errors
-    /// [`Reason::OtherKey`] when fingerprints depend on another key, or on no key. Names `place`.
+    /// [`Reason::OtherKey`] when fingerprints depend on a different key, or on no key. Names
+    /// `place`.
     pub(super) fn unlock(&self, key: &Key, place: &Path) -> Result<()> {
         let what = match self.scheme.lock() {
             Some(lock) if lock.unlock(key) => return Ok(()),

@@ -1,9 +1,9 @@
 //! Makes the files of tantivy trustworthy.
 //!
-//! tantivy trusts what is on the disk, and every path. The modules here keep the directory open,
-//! seal the list of segments, compare components with their checksums before the first byte is
-//! used, and check every length while reading stored texts. The modules depend neither on documents
-//! nor on signatures.
+//! tantivy trusts the bytes on disk and the paths for writing. The modules here keep the directory
+//! open, seal the list of segments, compare components with their checksums before the first byte
+//! is used, and check every length while reading stored texts. The modules depend neither on
+//! documents nor on signatures.
 
 pub mod byte_lru;
 pub mod column;

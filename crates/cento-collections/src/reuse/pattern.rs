@@ -28,7 +28,7 @@ pub enum Pattern {
     Frame,
     /// Phrases and boilerplate that many documents have, a few words at a time.
     CommonPhrase,
-    /// Text that a document took from its partner, or that both took from a third document.
+    /// Text that a document took from its partner, or both documents from a third.
     TextReuse,
 }
 

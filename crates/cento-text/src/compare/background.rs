@@ -417,7 +417,7 @@ mod tests {
 
     #[test]
     fn long_lists_of_imports_are_no_copies_of_each_other() {
-        // Regression: each list was a copy of an earlier one, so they said 3.8 bits a token.
+        // Regression: every list counted as a copy of an earlier list and said 3.8 bits a token.
         let list = |lines: usize| (1..8).cycle().take(7 * lines).collect::<Vec<u64>>();
         let own = |n: u64| (0..200).map(move |at| 10 + mix64(n << 32 | at) % 40);
         let text = |n: u64| match n % 3 {

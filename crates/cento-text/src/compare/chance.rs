@@ -36,8 +36,8 @@ const WINDOWS: [usize; 3] = [CALIBRATED_TOKENS_MAX, 150, 38];
 const QUANTILES: [f64; 2] = [0.7, 0.97];
 
 /// A quantile of scores that may be due to chance. Texts with the same sentence frames share runs
-/// of a few lengths, and the frames tell nothing about longer runs. So the scale is the greater one
-/// of below and above the upper quantile, unless the scores above are those of copies.
+/// of a few lengths, and the frames tell nothing about longer runs. So the scale is the greater of
+/// the scales below and above the upper quantile, unless the scores above come from copies.
 const TAIL: f64 = 0.99;
 
 /// The minimum number of pairs that a law is fitted to: the pairs of eight texts.

@@ -2,8 +2,8 @@
 //!
 //! A ring of copies is its own background: the common text of the members is in many texts, so the
 //! text looks like an idiom. Every member was edited in different places, so a single run common to
-//! two members may be too short for a copy. The sum of the runs is not: a text is a variant of an
-//! earlier text if common runs cover two fifths of the tokens of the longer text.
+//! two members may be too short for a copy. Together the runs are long enough: a text is a variant
+//! of an earlier text if common runs cover two fifths of the tokens of the longer text.
 //!
 //! The number of common runs would miss a ring of copies: if every member replaced a word in
 //! twelve, two members share a quarter of their runs of eight words, but these runs cover half of
@@ -152,7 +152,7 @@ mod tests {
         let found = of(&others.chain(ring).collect::<Vec<_>>());
         assert!(!found[..41].contains(&true));
         let missed = found[41..].iter().filter(|&&is| !is).count();
-        // Two members with more replacements than usual are no variants.
+        // Two members with more replacements than usual are not variants.
         assert!(missed <= 2, "{missed}");
     }
 

@@ -1,7 +1,7 @@
 //! Recognition of bytes that are not text.
 //!
 //! Binary data share nothing with any document, so a search would find nothing without saying why.
-//! Formats for encoded text are therefore recognized by their first bytes, and the remaining data
+//! Formats that encode text are therefore recognized by their first bytes, and the remaining data
 //! by NULs and control characters. The table contains only bytes that never begin a text: `BM`
 //! begins a picture, but also an article on cars, so the table lacks `BM`.
 

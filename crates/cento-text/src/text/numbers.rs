@@ -6,8 +6,8 @@
 //! number may touch the next word, or anywhere in brackets of one kind. Years, amounts and most
 //! other numbers do not count up.
 //!
-//! The number of a verse may follow that of its chapter (`3:16`), and lines may begin with Roman
-//! numbers (`XII`, `iv.`). They must go on by one, because `I` and `mix` are words, too.
+//! The number of a verse may follow the chapter (`3:16`), and lines may begin with Roman numbers
+//! (`XII`, `iv.`). Roman numbers must go on by one, because `I` and `mix` are words, too.
 //!
 //! Marks of notes in superscript digits count up, too. Readers cannot remove them from plain text,
 //! because passages are byte ranges of the file. Powers and units (`m\u{b2}`) do not count up, and

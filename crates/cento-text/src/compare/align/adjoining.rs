@@ -45,8 +45,8 @@ pub fn joined(mut parts: Vec<Part>) -> Vec<(AlignedPassage, bool)> {
 }
 
 impl AlignedPassage {
-    /// Returns whether this passage precedes `other` in both texts, and neither passage lacks its
-    /// common tokens.
+    /// Returns whether this passage precedes `other` in both texts, and the common tokens of both
+    /// are known.
     fn is_before(&self, other: &AlignedPassage) -> bool {
         self.query.end <= other.query.start
             && self.hit.end <= other.hit.start

@@ -494,7 +494,8 @@ mod tests {
             distinct(chains.to_vec(), &mut Steps::unbounded(Stop::NEVER)).unwrap().len()
         };
         assert_eq!(kept((90..125, 40..75)), 2);
-        // It is within other text, or another place, or shares a few words at an end.
+        // The third chain is between the two, in a different place, or shares only a few words at
+        // an end.
         assert_eq!(kept((101..125, 40..64)), 3);
         assert_eq!(kept((90..125, 300..335)), 3);
         assert_eq!(kept((95..125, 40..70)), 3);

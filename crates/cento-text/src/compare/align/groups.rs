@@ -12,7 +12,7 @@ use super::NONE;
 use crate::error::Result;
 use crate::runtime::Steps;
 
-/// A sentence of the query and one of the document that are alike.
+/// A sentence of the query and a similar sentence of the document.
 pub type Seed = (u32, u32);
 
 /// Returns groups of seeds with at most `gap_max` sentences between neighbors, in both texts.

@@ -123,7 +123,7 @@ pub struct AlignedPassage {
 pub enum Genre {
     /// Sentences: a passage may be edited, rewritten or summed up.
     Prose,
-    /// Sentences of which letters are compared, because they may be misread: a word with a wrong
+    /// Sentences with letters that may be misread, so letters are compared: a word with a wrong
     /// letter is the same word.
     Scan,
     /// A program: a passage is a run of equal tokens.
@@ -160,7 +160,7 @@ const LOOKUPS_AT_ONCE: usize = 1 << 10;
 
 /// Steps of one look-up in a map too large for a cache. Finding or taking a range among
 /// [`CoveredRanges`] takes as long as two look-ups: the range contains few stored ranges, because
-/// their length is about that of the match in the range, or more.
+/// stored ranges are about as long as the match in the range, or longer.
 const LOOKUP_STEPS: u64 = 8;
 
 /// Tokens, or cells of an alignment of letters, that are compared in the time of one step.
