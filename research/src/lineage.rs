@@ -1,8 +1,8 @@
 //! Compares the lineage of documents with known versions.
 //!
 //! Revisions of files have a known order: the direct ancestor of a revision is the revision before.
-//! An RFC lists the RFCs that it obsoletes. A listed RFC is a direct ancestor unless a further
-//! listed RFC obsoletes the first. Documents are added in random order, so that the order of
+//! An RFC lists the RFCs that it obsoletes. A listed RFC is a direct ancestor unless the list also
+//! has an RFC that obsoletes the first. Documents are added in random order, so that the order of
 //! addition says nothing.
 
 mod rfc;

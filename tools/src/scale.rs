@@ -2,7 +2,7 @@
 //! memory accesses, and the time with no part of the index in memory.
 //!
 //! The queries have known sources from `plant`. The indexes are searched in alternation, so that
-//! further work on the machine slows all indexes equally.
+//! other work on the machine slows all indexes equally.
 
 use std::collections::BTreeMap;
 use std::hint::black_box;

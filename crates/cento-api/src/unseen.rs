@@ -1,8 +1,8 @@
 //! Counts invisible characters, and words that mix scripts to imitate letters.
 //!
-//! Some authors hide a copy by characters without width between letters. Further authors use
-//! letters of a different script that look the same. In scripts that need such characters, the
-//! characters do not count.
+//! Some authors hide a copy by characters without width between letters. Other authors use
+//! look-alike letters of a different script. Characters without width do not count in scripts that
+//! need them.
 
 use serde::{Deserialize, Serialize};
 

@@ -364,7 +364,7 @@ mod tests {
         names.sort_unstable();
         names.dedup();
         assert!(names.len() == count && count > 20, "{names:?}");
-        // Further programs around cento use these variables, so no option may have the names.
+        // Other programs around cento use these variables, so no option may have the names.
         let known = known_variables(&command);
         let known = || known.iter().map(String::as_str);
         for other in ["URL", "CLI", "HOME", "VERSION", "CORPORA", "QUERIES", "BLESS", "IMAGE"] {

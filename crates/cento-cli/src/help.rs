@@ -11,7 +11,7 @@ use super::key;
 pub use examples::EXAMPLES;
 use short::{SHORT, Short};
 
-/// The verbs by purpose, in the order in which most people meet the verbs.
+/// The verbs by purpose. The verbs that most people meet first come first.
 pub const GROUPS: [(&str, &[&str]); 5] = [
     ("Collections", &["demo", "pairs", "dedup", "cluster", "decontaminate", "families", "lineage"]),
     ("Search", &["search", "trace", "compare", "watch"]),

@@ -74,7 +74,7 @@ async fn check_unnamed(store: &Store, manifest: &Manifest) -> Result<()> {
 }
 
 /// Refuses to replace an index in a directory by a manifest that lacks its withdrawals. Fetches
-/// only the manifest's withdrawals, because further files may contain the withdrawn texts.
+/// only the manifest's withdrawals, because its other files may contain the withdrawn texts.
 ///
 /// # Errors
 /// As [`check_manifest`].

@@ -122,8 +122,8 @@ impl App {
         memory: Arc<ByteBudget>,
     ) -> App {
         let ServedIndex { published, source, shards } = served;
-        // Every allowed body has room when there is no further body: with a decoder, whose window
-        // is at most as large as the body, and beside a copy of the body's parts.
+        // Every allowed body has room when it is the only body: with a decoder, whose window is at
+        // most as large as the body, and beside a copy of the body's parts.
         let body_bytes = settings.body_bytes_max.saturating_mul(2).saturating_add(DECODER_BYTES);
         let gate_bytes = (settings.memory_bytes / 8).max(body_bytes);
         let answer_bytes = (settings.memory_bytes / 8).max(settings.body_bytes_max);
@@ -235,7 +235,7 @@ impl App {
         Err(crowded())
     }
 
-    /// Does long work on a separate thread, in turn with further clients. Searches go first. `job`
+    /// Does long work on a separate thread, in turn with other clients. Searches go first. `job`
     /// waits for a turn before every part of the work, such as a file.
     pub async fn in_turn<T: Send + 'static>(
         &self,

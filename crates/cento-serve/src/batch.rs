@@ -76,7 +76,7 @@ mod tests {
 
     #[test]
     fn pieces_are_worked_on_at_the_same_time() {
-        // Every call waits for the remaining calls, so a single thread would never end.
+        // Every call waits for the other calls, so a single thread would never end.
         let barrier = Barrier::new(3);
         let threads = Mutex::new(BTreeSet::new());
         let work = |_| {

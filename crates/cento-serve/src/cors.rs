@@ -86,7 +86,7 @@ fn parse(text: &str) -> Result<HeaderValue, String> {
     }
 }
 
-/// Returns the answer to a browser's preflight request. `None` for any further request.
+/// Returns the answer to a browser's preflight request. `None` for any other request.
 pub fn preflight(method: &Method, headers: &HeaderMap) -> Option<Response> {
     let asks =
         method == Method::OPTIONS && headers.contains_key(header::ACCESS_CONTROL_REQUEST_METHOD);

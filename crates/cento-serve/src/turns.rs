@@ -228,7 +228,7 @@ mod tests {
 
     #[test]
     fn a_client_with_one_file_waits_for_one_file_of_a_client_with_a_hundred() {
-        // Once 100 documents of a single client blocked every further client for 30 s, even
+        // Once 100 documents of a single client blocked the remaining clients for 30 s, even
         // searches.
         let turns = Turns::new(LONG_WORK, 1);
         let (events, heard) = mpsc::channel();

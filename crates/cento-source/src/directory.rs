@@ -123,7 +123,7 @@ impl FilesBelow {
         Error::io("read", self.named(path), what).into()
     }
 
-    /// Returns the file or error for an entry, or `None` for a directory without a report.
+    /// Returns the file or error for an entry, or `None` for a directory that is not reported.
     fn found(&self, entry: Result<DirEntry, ignore::Error>) -> Option<StreamRecord> {
         let entry = match entry {
             Ok(entry) => entry,

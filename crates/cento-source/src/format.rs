@@ -68,7 +68,7 @@ pub(crate) type Text = (ExtractedText, Option<Origins>);
 pub(crate) enum TextOf {
     /// From the file as text.
     Decoded(fn(&str) -> String),
-    /// From the file as text, and from definitions in further files.
+    /// From the file as text, and from definitions in other files.
     WithDefinitions(fn(&str, &str) -> String),
     /// From the bytes, which may be damaged. The error is a clause.
     Bytes(fn(&[u8], &SourceOptions) -> Result<Text, String>),
@@ -149,7 +149,7 @@ impl Columnar {
     }
 }
 
-/// Returns whether a name has one of these endings, in any case.
+/// Returns whether a name has one of these endings, ignoring case.
 pub fn has_ending(name: &str, endings: &[&str]) -> bool {
     let name = name.as_bytes();
     let is_end = |ending: &&str| {

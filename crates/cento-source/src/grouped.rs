@@ -60,7 +60,7 @@ struct Collector<'a> {
     held_bytes: usize,
     /// The files already read, if inputs overlap.
     seen: HashSet<String>,
-    /// Whether there are several inputs, because an input may then contain a further input.
+    /// Whether there are several inputs, which may overlap.
     is_several: bool,
     /// The paths already reported, if there are several inputs.
     told: HashSet<String>,

@@ -45,7 +45,7 @@ pub enum By {
     /// All files in an archive. The outermost archive counts, unless most outermost archives hold
     /// only archives.
     Archive,
-    /// All files whose paths have the same value of `{document}`. Further fields become fields of
+    /// All files whose paths have the same value of `{document}`. Other fields become fields of
     /// `meta`, and `{part}` is the name of the file within its document.
     Pattern(NamePattern),
 }
@@ -457,7 +457,7 @@ fn archives_in(root: &Container, below: &[&str]) -> Vec<usize> {
 
 /// Returns the levels of `--by archive`.
 fn archives(all: &[InputNames]) -> Vec<GroupLevel> {
-    // The inner archives by outermost archive, with a flag for any further files.
+    // The inner archives by outermost archive, with a flag for other files.
     let mut outer: BTreeMap<String, (HashSet<String>, bool)> = BTreeMap::new();
     for names in all {
         for file in &names.files {

@@ -6,7 +6,7 @@
 const OF_MAILS: [&[u8]; 5] =
     [b"received", b"message-id", b"mime-version", b"return-path", b"delivered-to"];
 
-/// Headers of mails and articles that may also occur in further texts.
+/// Headers of mails and articles that other texts may also have.
 const OF_ARTICLES: [&[u8]; 16] = [
     b"cc",
     b"date",

@@ -416,7 +416,7 @@ struct TextWriter {
 /// A separator of words.
 #[derive(Clone, Copy)]
 enum TextGap {
-    /// A space. If the page has a literal space here, the place of the space.
+    /// A space, with the place of a literal space in the page, if any.
     Space(Option<usize>),
     /// The end of a line.
     Line,

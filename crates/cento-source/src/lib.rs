@@ -196,7 +196,7 @@ pub struct SourceOptions {
     /// Accept any text as id, because the id is only a label for people and is not stored. Queries
     /// are read so.
     pub takes_any_id: bool,
-    /// The part of a web page that is read. [`Html::Source`] also reads further markup unchanged.
+    /// The part of a web page that is read. [`Html::Source`] also reads other markup unchanged.
     pub html: Html,
     /// The extraction of text from office documents, e-books and PDF. `None` skips such files.
     pub extraction: Option<Extraction>,

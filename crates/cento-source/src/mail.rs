@@ -361,7 +361,7 @@ enum Charset<'a> {
 /// Returns the declared encoding of a part, or `None` for unknown names such as `unknown-8bit`.
 fn named_charset<'a>(part: &'a MessagePart<'_>) -> Option<Charset<'a>> {
     let name = part.content_type()?.attribute("charset")?;
-    // If such a part contains further letters, the declaration is wrong.
+    // If such a part contains letters beyond ASCII, the declaration is wrong.
     if ["us-ascii", "ascii"].iter().any(|ascii| name.eq_ignore_ascii_case(ascii)) {
         return None;
     }

@@ -31,7 +31,7 @@ pub enum MetaFields {
 }
 
 impl MetaFields {
-    /// Returns the field `meta` alone, for readers without further fields.
+    /// Returns the field `meta` alone, for readers that need no other field.
     #[must_use]
     pub fn object() -> MetaFields {
         MetaFields::Named(vec![META.into()])

@@ -173,7 +173,7 @@ pub enum RaisedRole {
     Text,
 }
 
-/// The raised numbers of a text. A number is a mark or not depending on its neighbors.
+/// The raised numbers of a text. The neighbors of a number decide whether the number is a mark.
 #[derive(Debug, Default)]
 pub struct RaisedNumbers {
     verses: Vec<(u32, Range<usize>)>,

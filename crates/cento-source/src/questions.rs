@@ -384,8 +384,8 @@ fn push_texts(value: &Value, depth: usize, text: &mut String) {
     }
 }
 
-/// Returns whether a member is only a label for further members: the values are single letters or
-/// numbers, such as `"label": ["A", "B"]` beside `"text"`.
+/// Returns whether a member only labels other members: the values are single letters or numbers,
+/// such as `"label": ["A", "B"]` beside `"text"`.
 fn is_label(name: &str, value: &Value) -> bool {
     let is_mark = |value: &Value| match value {
         Value::String(mark) => mark.chars().count() <= 2,
@@ -496,7 +496,7 @@ mod tests {
         check(r#"{"text":["whale","trout"],"label":["A","B"]}"#, r#"a 1 "Which?\nwhale\ntrout""#);
         check(r#"[{"label":"A","text":"7"},{"label":"B","text":"8"}]"#, r#"a 1 "Which?\n7\n8""#);
         check(r#"{"choices":["yes","no"],"labels":[1,0]}"#, r#"a 1 "Which?\nyes\nno""#);
-        // Without further texts, and with words as values, these members are texts.
+        // Without other texts, and with words as values, these members are texts.
         check(r#"{"label":["A","B"]}"#, r#"a 1 "Which?\nA\nB""#);
         check(r#"[{"label":"whale","right":true}]"#, r#"a 1 "Which?\nwhale\ntrue""#);
     }

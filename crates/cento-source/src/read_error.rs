@@ -21,7 +21,7 @@ pub enum ReadError {
     },
     /// A refused record or file.
     Refused(Error),
-    /// A source that cannot be read, or only a part of the source.
+    /// A source that cannot be read, or only in part.
     Unread(Error),
 }
 

@@ -65,7 +65,7 @@ const VERBATIM: [&str; 5] = ["verbatim", "verbatim*", "lstlisting", "Verbatim", 
 /// Commands whose argument stays unchanged.
 const AS_IT_IS: [&str; 4] = ["lstinline", "nolinkurl", "url", "verb"];
 
-/// Environments of formulas. Some names may also have a star.
+/// Environments of formulas, without the star of starred variants.
 const FORMULAS: [&str; 9] = [
     "align",
     "alignat",
@@ -88,7 +88,7 @@ pub fn text_of(source: &str) -> String {
     text_with(source, "")
 }
 
-/// Returns the text of LaTeX. `others` defines further macros.
+/// Returns the text of LaTeX. `others` has macro definitions from other files.
 fn text_with(source: &str, others: &str) -> String {
     let begin = end_of(source, BEGIN).unwrap_or(0);
     let shorthands = if begin > 0 {

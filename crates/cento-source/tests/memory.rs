@@ -157,7 +157,7 @@ fn adding_large_lines_keeps_within_the_memory_it_is_given() {
 fn a_document_that_takes_more_than_there_is_is_refused_and_named() {
     let _turn = turn();
     let dir = tempfile::tempdir().unwrap();
-    // All k-grams take 16 bytes per byte of text, ten times as much as the remaining schemes.
+    // All k-grams take 16 bytes per byte of text, ten times the memory of other schemes.
     let large = ".".repeat(3 * MB / 2);
     let path = lines(dir.path(), &["small", &large, "another"], 1);
     let config = Config::new("kgram(k=5)", "words", false).unwrap();

@@ -7,8 +7,7 @@ use crate::text::{line, words};
 /// The number of documents of all parts.
 pub const DOCUMENTS: u64 = 30;
 
-/// The text of a document. Some words occur in every fifth document, and further words in every
-/// document.
+/// The text of a document. Some words occur in every fifth document, and some in every document.
 pub fn text(number: u64) -> String {
     format!("{} {} {}", words(number % 5, 40), words(1000 + number, 30), words(77, 30))
 }

@@ -85,8 +85,7 @@ mod tests {
 
     #[test]
     fn equal_scores_are_half_right_for_auc_and_no_rank_of_their_own() {
-        // .9 is above three programs. .5 is above a program, below a program, and ties with a
-        // program.
+        // .9 is above three programs. .5 is below one, ties with one, and is above one.
         assert_eq!(auc(&SCORED), (3.0 + 1.5) / 6.0);
         // The copy with .5 comes last of the four programs above .1.
         assert_eq!(average_precision(&SCORED), f64::midpoint(1.0, 2.0 / 4.0));

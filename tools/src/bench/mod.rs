@@ -1,7 +1,7 @@
 //! Takes the figures of docs/BENCHMARKS.md in a single run.
 //!
 //! The run writes the figures to `tools/bench.json` and renders the document from the file
-//! (`page`). A test checks that the document matches the file. The remaining tools provide the
+//! (`page`). A test checks that the document matches the file. The other tools provide the
 //! measurements, in sizes that take some minutes. `corpora` makes the corpora on any machine. The
 //! run measures time and size, while docs/QUALITY.md reports what searches find.
 

@@ -66,8 +66,8 @@ impl Bench<'_> {
         seen.into_inner().unwrap_or_default()
     }
 
-    /// Loses every sync in turn, and counts the syncs without which a state is bad. Skips states
-    /// that were judged with all syncs, because these states are sound.
+    /// Loses every sync in turn, and counts the syncs without which a state is bad. Skips states in
+    /// `sound`, which were judged without losing a sync.
     pub(super) fn lose_each_sync(&self, sound: &HashSet<u64>, tally: &mut Tally) {
         let changes = self.recording.changes.iter().enumerate();
         let is_sync = |(_, change): &(usize, &Change)| matches!(change, Change::Sync { .. });

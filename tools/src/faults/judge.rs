@@ -199,7 +199,7 @@ impl<'a> Judge<'a> {
 
     /// Lets a second writer work after a withdrawal, and checks that the text is in no file. A
     /// power cut may have brought back files whose removal was not durable. A withdrawal that was
-    /// interrupted after its commit has not reported the end of the text, so the withdrawal is
+    /// interrupted after its commit has not reported that the text is gone, so the withdrawal is
     /// repeated.
     ///
     /// # Errors

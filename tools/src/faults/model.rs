@@ -19,7 +19,7 @@ use fastrand::Rng;
 
 use crate::Result;
 
-/// The number of a file or directory in a table that never forgets files and directories.
+/// The number of a file or directory in the table, which also keeps removed files and directories.
 pub type Inode = usize;
 
 pub const ROOT: Inode = 0;

@@ -211,7 +211,7 @@ impl Trial<'_> {
             let id = old.unwrap_or_else(|| self.name("d"));
             let text = match self.model.documents.get(&id) {
                 Some(text) if kind == 0 => text.clone(),
-                // A document that a watch may be for contains no run of a further watch.
+                // A document that a watch may be for contains no run of another watch.
                 _ if id.starts_with("own") => Model::watched_text(&mut self.rng),
                 _ => self.model.text(&mut self.rng),
             };

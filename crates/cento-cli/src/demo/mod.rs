@@ -161,7 +161,7 @@ impl Demo {
     }
 }
 
-/// Returns the directory with Cargo's downloaded sources, if there is a directory.
+/// Returns the directory with the sources downloaded by Cargo, if any.
 fn cargo_sources() -> Option<PathBuf> {
     let home = std::env::var_os("CARGO_HOME").map(PathBuf::from).or_else(|| {
         let home = std::env::var_os("HOME").or_else(|| std::env::var_os("USERPROFILE"))?;

@@ -309,7 +309,8 @@ impl Pairs {
         hash_fields(&BTreeMap::from([
             ("a", a.generation().to_string()),
             ("b", b.generation().to_string()),
-            // Comparing an index with itself by `--against` writes every pair twice.
+            // Comparing an index with itself by `--against` writes every pair twice, in either
+            // direction.
             ("against", self.against.is_some().to_string()),
             ("options", serde_json::to_string(options).expect("they are numbers and texts")),
             ("format", self.format.name().to_owned()),

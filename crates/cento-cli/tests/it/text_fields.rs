@@ -60,7 +60,7 @@ fn a_text_may_be_within_other_fields_or_several_of_them() {
     assert_eq!(dir.json(&["show", "path", "1"])["text"], format!("{text}\nthe end"));
     assert_eq!(add("joined", &["title", "doc.pages.body"]).status, 0);
     assert_eq!(dir.json(&["show", "joined", "2"])["text"], format!("two\n{text}\nthe end"));
-    // Regression: in the field with the text, further members were dropped in silence.
+    // Regression: the other members of the field with the text were dropped in silence.
     let doc = json!({"id": 3, "doc": {"lang": "en", "body": text, "of": {"page": 7}}});
     dir.write("doc.jsonl", lines(&[doc]));
     let fields = ["--text-field", "doc.body"];

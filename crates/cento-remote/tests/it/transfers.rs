@@ -380,7 +380,8 @@ fn a_pull_loses_no_changes_unless_forced() {
     let force = PullOptions { force: true, ..PullOptions::default() };
     remote.pull(&dirs.path("b"), &force, unwatched()).unwrap();
     assert_has(&dirs.path("b"), 0..4);
-    // A pull leaves a directory without an index alone, and also an index with a second writer.
+    // A pull leaves a directory without an index alone, and also an index that another process
+    // writes to.
     std::fs::create_dir(dirs.path("c")).unwrap();
     std::fs::write(dirs.path("c").join("thesis.txt"), "precious").unwrap();
     assert!(pull(&remote, &dirs.path("c")).unwrap_err().to_string().contains("thesis.txt"));
@@ -450,7 +451,7 @@ fn parts_of_a_push_that_may_still_succeed_are_not_collected() {
     let before = objects(&store, "data").len();
     assert_eq!(remote(&store).retain(&now).unwrap().removed_parts, 0);
     assert_eq!(objects(&store, "data").len(), before);
-    // If a second push has come first, these parts will never be in a manifest.
+    // Once another push has come first, no manifest will list these parts.
     pull(&remote(&store), &dirs.path("b")).unwrap();
     push(&remote(&store), &add(&dirs.path("b"), 20..21)).unwrap();
     assert!(remote(&store).retain(&now).unwrap().removed_parts > 0);

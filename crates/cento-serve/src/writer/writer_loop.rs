@@ -162,8 +162,7 @@ impl WriterLoop {
 
     fn step(&mut self, ways: &WriterInbox, next_tick: &mut Instant) {
         let until = self.commit_due.map_or(*next_tick, |due| due.min(*next_tick));
-        // Documents come last, so that a client with many documents does not delay the remaining
-        // commands.
+        // Documents come last, so that a client with many documents does not delay other commands.
         select_biased! {
             recv(ways.others) -> command => self.take(command.unwrap_or(Command::Stop)),
             recv(ways.documents) -> command => self.take(command.unwrap_or(Command::Stop)),

@@ -374,7 +374,7 @@ fn a_file_of_a_name_that_is_taken_replaces_nothing_and_the_others_are_added() {
 #[cfg(target_os = "linux")]
 #[test]
 fn searches_do_not_wait_for_files_that_are_read() {
-    // Once 100 Office documents of a client blocked all searches of the remaining clients for 30 s.
+    // Once 100 Office documents of a client blocked all other searches for 30 s.
     let dir = indexed();
     let gate = dir.path("gate");
     let made = std::process::Command::new("mkfifo").arg(&gate).status().unwrap();

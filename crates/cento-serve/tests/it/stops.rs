@@ -105,8 +105,8 @@ fn with_long_families() -> Dir {
     dir
 }
 
-/// Sends a request for all families without reading the answer. Waits until `number` requests are
-/// running or waiting.
+/// Sends a request for all families without reading the answer. Waits until `number` of these
+/// requests are running or waiting.
 fn begin_families(service: &Service, number: u32) -> TcpStream {
     let mut stream = service.connect();
     let head = format!(

@@ -58,7 +58,7 @@ fn is_garbled(sample: &[u8], declared: &str) -> bool {
     errors > 1 && errors * ERROR_SHARE > letters
 }
 
-/// How far a declaration of the encoding is searched for, from the start of a text.
+/// The number of bytes at the start of a text that are searched for a declared encoding.
 const DECLARATION_BYTES: usize = 64 << 10;
 
 /// Returns the encoding that bytes in an unknown encoding declare: in the first two lines, as for

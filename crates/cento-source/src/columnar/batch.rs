@@ -30,8 +30,7 @@ impl<T: Typed> Batch<T> {
         Batch { values, definitions, repetitions, definition_max, repetition_max }
     }
 
-    /// Returns definition and repetition levels, or `None` where the column has no levels of the
-    /// kind.
+    /// Returns definition and repetition levels. `None` means a column without such levels.
     pub fn levels(&self) -> (Option<&[i16]>, Option<&[i16]>) {
         let of = |levels, max| (max > 0).then_some(levels);
         (

@@ -70,7 +70,7 @@ fn is_member(field: &Field) -> bool {
 }
 
 /// Returns the names of the columns, with a flag for chosen columns. Columns named by options come
-/// first. Omits names that are too long or exceed the limit.
+/// first. Omits names that are too long, and the last names if there are too many.
 pub fn names<'a>(
     schema: &'a Schema,
     reading: &TableRequest,

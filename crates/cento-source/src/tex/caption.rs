@@ -4,7 +4,7 @@ use super::TexReader;
 use super::option::{bracketed, seen_values};
 
 impl<'a> TexReader<'a> {
-    /// Reads captions in the options of an environment, and skips the remaining options.
+    /// Reads captions in the options of an environment, and skips the other options.
     pub fn captions(&mut self, owner: &str) {
         let source = self.rest;
         let Some(len) = bracketed(self.near(), b'[', b']') else { return };

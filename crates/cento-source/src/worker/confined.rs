@@ -86,7 +86,7 @@ mod filter {
         libc::SYS_getrandom,
     ];
 
-    /// Permanently forbids the remaining system calls in every thread of this process.
+    /// Permanently forbids all other system calls in every thread of this process.
     ///
     /// # Errors
     /// When the system refuses the filter.

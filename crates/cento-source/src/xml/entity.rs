@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 /// The maximum size of the texts of all references of a file, in bytes, because nested entities may
-/// stand for far more text than the file holds. A reference counts as a byte, because its text may
+/// expand to far more text than the file holds. A reference counts as a byte, because its text may
 /// be empty.
 const EXPANDED_BYTES_MAX: usize = 4 << 20;
 
@@ -81,8 +81,7 @@ impl Entities {
     /// Returns the text of a reference, including nested references. The text of an external file
     /// is empty. `None` if the name is not declared.
     ///
-    /// # Errors
-    /// When the references of the file stand for too much text. The error is a clause.
+    /// # Errors When the references of the file expand to too much text. The error is a clause.
     pub fn text_of(&mut self, name: &str) -> Option<Result<String, String>> {
         let mut text = String::new();
         let mut room = EXPANDED_BYTES_MAX - self.expanded_bytes;

@@ -9,7 +9,7 @@ use super::{Element, Format, Out, Rule, walk};
 use crate::charset::EncodingLabel;
 use crate::html;
 
-/// The maximum size of the parts that are read from a document, in bytes, taken together.
+/// The maximum total size of the parts read from a document, in bytes.
 const PART_BYTES_MAX: u64 = 128 << 20;
 
 /// A document in a zip file.

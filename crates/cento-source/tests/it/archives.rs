@@ -258,7 +258,7 @@ fn a_web_archive_with_its_files_gives_its_pages_and_not_what_is_about_them() {
         assert_eq!(found.text(&format!("{name}/archive/data.warc.gz/http://a.org/")).trim(), text);
         assert!(found.left_out.iter().all(|one| one.contains("web archive (WACZ)")), "{found:?}");
     }
-    // An archive of a different kind may have a data package beside its texts.
+    // Another archive may have a data package beside its texts.
     let others = zip(&[("datapackage.json", b"{}"), ("archive/a.txt", text.as_bytes())]);
     assert_eq!(read_stream("b.zip", &others).ids(), ["b.zip/archive/a.txt"]);
 }
