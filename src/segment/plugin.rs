@@ -118,7 +118,7 @@ impl Backlog {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds a document that takes `bytes`. Waits until the document fits, or no document is
+    /// Adds a document that takes `bytes`. Waits until the document fits, or no other document is
     /// waiting. Returns the value of the signature field.
     ///
     /// After a while without progress, the document is admitted regardless. If tantivy's thread has

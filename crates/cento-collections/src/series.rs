@@ -24,7 +24,8 @@ pub struct Series {
     /// For each snapshot the series by document number, 0 for documents without the field.
     codes: Vec<Vec<u32>>,
     without_field: u64,
-    /// Why no pair is possible: all documents are in one series, or no two documents are.
+    /// Why no pair is possible: all documents are in one series, or no two documents share a
+    /// series.
     unpaired: Option<String>,
 }
 

@@ -82,7 +82,7 @@ struct DirectoryState {
     withdrawals: Mutex<Option<WithdrawalsChange>>,
     /// The content of tantivy's list of collectable files, while further files are announced.
     announced: Mutex<BTreeSet<String>>,
-    /// Files that are not written: future links (`Some`) or existing files (`None`).
+    /// Files to skip: future links (`Some`) and existing files (`None`).
     unwritten: Mutex<HashMap<PathBuf, Option<PathBuf>>>,
     /// Components whose checksum has been verified.
     verified: Verified,

@@ -231,8 +231,8 @@ impl Withdrawals {
 
     /// Refuses a withdrawn document.
     ///
-    /// An index refuses withdrawn texts, and texts that provably resemble or contain a withdrawn
-    /// text by their signatures. Quoting texts on the record were kept, and are not refused. If the
+    /// An index refuses withdrawn texts, and texts whose signatures prove that they resemble or
+    /// contain a withdrawn text. Quoting texts on the record were kept, and are not refused. If the
     /// analyzer of the index leaves words out, signatures prove nothing, so signatures of every
     /// word are compared instead.
     ///

@@ -1,4 +1,4 @@
-//! The documents that meet the query of a trace.
+//! Data about the documents that meet the query of a trace.
 
 use cento_api::Passage;
 

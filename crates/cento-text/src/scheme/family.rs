@@ -1,8 +1,8 @@
 //! The description of a family of schemes.
 //!
 //! The file of a scheme has a [`Family`] per name of the method. The list of families in `scheme`
-//! is the only further place that names a scheme. Reading a specification, `cento info schemes`,
-//! and the tests of the laws of schemes go through the list.
+//! is the only other place that names a scheme. Reading a specification, `cento info schemes`, and
+//! the tests of the laws of schemes go through the list.
 
 use super::frequency::FrequencyTable;
 use super::{Fingerprint, SchemeMethod};

@@ -1,7 +1,7 @@
 //! Decides which runs of letters start an alignment.
 //!
-//! Two runs at about the same distance in both texts start an alignment, unless an alignment has
-//! passed through both runs (the two hits of Altschul et al. 1997, page 3391).
+//! Two successive runs at about the same distance in both texts start an alignment, unless an
+//! alignment has passed through both runs (the two hits of Altschul et al. 1997, page 3391).
 
 use super::local::{DROP, Pair};
 

@@ -444,9 +444,9 @@ impl FirstLook {
         FirstLook { of_known: vec![0; known], of_others: vec![0; 1 << 10] }
     }
 
-    /// Returns whether either text may contain a summary. If not, [`passages`] finds nothing.
-    /// `open` marks the sentences of the known text outside copied passages, and `open_in_other`
-    /// the sentences of the other text.
+    /// Returns whether either text may contain a summary of its partner. If not, [`passages`] finds
+    /// nothing. `open` marks the sentences of the known text outside copied passages, and
+    /// `open_in_other` the sentences of the other text.
     ///
     /// The check never scores a sentence too low, because a word missing from the known text weighs
     /// no less in [`passages`].
