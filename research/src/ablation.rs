@@ -77,7 +77,7 @@ impl Ablation {
         self.set.is_empty() || self.set.iter().any(|name| name == set)
     }
 
-    /// Measures the sets without one of these rules at a time.
+    /// Measures the sets once for every rule in `without`, with the rule switched off.
     fn measure(&self, program: &Path, without: &[String]) -> Result<Vec<Vec<f64>>> {
         let next = AtomicUsize::new(0);
         let figures = Mutex::new(vec![Vec::new(); without.len()]);
@@ -116,7 +116,7 @@ impl Ablation {
     }
 }
 
-/// Prints the gain by each rule on each set.
+/// Prints the gain by rule and set.
 fn print(sets: &[&Set], rules: &[&Rule], figures: &[Vec<f64>]) {
     for set in sets {
         let kind = if set.chose_rules { "chose rules" } else { "did not choose any" };

@@ -1,8 +1,9 @@
-//! Advice against truth: each preset beside the best setting of a grid, on data of its kind.
+//! Advice against truth: every preset beside the best setting of a grid, on data of the same kind.
 //!
-//! The engine is the engine of `cento method tune`: one half of the queries chooses the best
-//! setting of the grid and the thresholds, the other half, with other documents, gives every
-//! figure. A preset with a threshold of its own is judged with it, and once more with a chosen one.
+//! The engine is the engine of `cento method tune`. Half of the queries choose the best setting of
+//! the grid and the thresholds. The second half, with different documents, gives every figure. A
+//! preset with a threshold is judged twice: with the preset's threshold, and with a chosen
+//! threshold.
 
 use std::path::{Path, PathBuf};
 
@@ -200,7 +201,7 @@ impl Advice {
     }
 }
 
-/// Reads the documents of JSON lines, each with its line.
+/// Reads the documents of JSON lines, and keeps the lines.
 fn read(path: &Path) -> Result<Vec<(Document, String)>> {
     let options = SourceOptions { keeps_records: true, ..SourceOptions::default() };
     let mut all = Vec::new();

@@ -46,7 +46,7 @@ struct Duplicate {
     edits: u32,
 }
 
-/// Per cent of words to edit. Every duplicate draws one of these values.
+/// Per cent of words to edit, drawn anew for every duplicate.
 const EDITS: [u32; 3] = [0, 1, 2];
 
 impl Duplicates {
@@ -138,7 +138,7 @@ impl Dedup {
                 f64::from(dropped) / f64::from(all)
             );
         }
-        // Duplicates of the same original are duplicates of each other.
+        // Two duplicates of the same original are also duplicates.
         let original = |id: &str| truth.get(id).map_or(id.to_owned(), |found| found.of.clone());
         let right = found.iter().filter(|(id, of)| original(id) == original(of)).count();
         println!(
@@ -195,7 +195,7 @@ impl Dedup {
         }
     }
 
-    /// Maps each dropped document to the document it was dropped for.
+    /// Maps every dropped document to the kept document that caused the drop.
     fn report(&self, name: &str) -> Result<HashMap<String, String>> {
         let mut found = HashMap::new();
         for line in BufReader::new(File::open(self.work.join(name))?).lines() {

@@ -55,8 +55,8 @@ const RUN: usize = 5;
 /// Range of resemblance that the summary covers.
 const RANGE: (f64, f64) = (0.2, 0.95);
 
-/// One run in this many decides whether a pair is a candidate, if no more than [`COMMON`] documents
-/// have it.
+/// Samples a run in this many. A sampled run makes a pair a candidate, unless more than [`COMMON`]
+/// documents have the run.
 const SKETCH: &str = "mod(k=5,p=25)";
 const COMMON: usize = 25;
 

@@ -1,5 +1,4 @@
-//! Counts the chance passages that a query shows, and compares the count with the number that cento
-//! expects.
+//! Counts the chance passages of a query, and compares with the number that cento expects.
 
 use std::path::PathBuf;
 

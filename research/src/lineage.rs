@@ -1,9 +1,9 @@
 //! Compares the lineage of documents with known versions.
 //!
 //! Revisions of files have a known order: the direct ancestor of a revision is the revision before.
-//! An RFC lists the RFCs that it obsoletes. Its direct ancestors are the listed RFCs that no other
-//! listed RFC obsoletes. Documents are added in random order, so that the order of addition says
-//! nothing.
+//! An RFC lists the RFCs that it obsoletes. A listed RFC is a direct ancestor unless the list also
+//! has an RFC that obsoletes the first. Documents are added in random order, so that the order of
+//! addition says nothing.
 
 mod rfc;
 mod tally;

@@ -1,8 +1,8 @@
-//! Evaluates cento: repeats the tables of the papers that its methods come from, and makes the
-//! measurements behind its defaults.
+//! Evaluates cento: repeats the tables of the papers behind its methods, and makes the measurements
+//! behind its defaults.
 //!
-//! RESULTS.md and docs/QUALITY.md have the results. The code is only kept running, so it changes
-//! when the library below it changes.
+//! RESULTS.md and docs/QUALITY.md have the results. The code is only kept running, and changes when
+//! the library changes.
 
 mod ablation;
 mod advice;

@@ -126,7 +126,7 @@ fn intersect(a: &Range<usize>, b: &Range<usize>) -> Option<Range<usize>> {
     (!range.is_empty()).then_some(range)
 }
 
-/// Counts the places that are in at least one range.
+/// Counts the places covered by a range.
 fn union_len(mut ranges: Vec<Range<usize>>) -> usize {
     ranges.sort_unstable_by_key(|range| range.start);
     let (mut len, mut end) = (0, 0);
@@ -137,8 +137,8 @@ fn union_len(mut ranges: Vec<Range<usize>>) -> usize {
     len
 }
 
-/// Returns the share of `one`'s characters, in both texts, that the ranges of `others` which detect
-/// it cover.
+/// Returns how much of `one` the detecting ranges among `others` cover, as a share of characters in
+/// the two texts.
 fn covered(one: &Region, others: &[Region]) -> f64 {
     let detecting = || others.iter().filter(|other| other.detects(one));
     let this = detecting().filter_map(|other| intersect(&one.this, &other.this)).collect();
@@ -324,7 +324,7 @@ impl ByLength {
     }
 }
 
-/// A text with its tokens, and the byte of each code point.
+/// A text with tokens, and the byte offsets of code points.
 struct Text {
     text: String,
     tokens: Tokens,

@@ -68,7 +68,7 @@ struct Program {
     text: String,
 }
 
-/// The similarities of all pairs of programs, by one method of comparison.
+/// The similarities of all pairs of programs by the same method of comparison.
 struct Compared {
     name: String,
     /// Ascending keys of each program, empty for similarities from an external program.

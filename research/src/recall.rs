@@ -1,8 +1,8 @@
 //! Measures recall of planted copies and passages, and counts false hits.
 //!
 //! A query counts as found if its source is among the hits. A *false hit* is a hit other than the
-//! source. It is a *chance* hit if it shares five words in a row with the query, which other tools
-//! would report too, and a *collision* if it shares no such run.
+//! source. A false hit is a *chance* hit if hit and query share five words in a row, which most
+//! tools would also report, and otherwise a *collision*.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;

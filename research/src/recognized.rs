@@ -273,7 +273,7 @@ impl Recognized {
             let thresholds = Thresholds::default().min_resemblance(THRESHOLDS[0]);
             let all = MaxDf::Documents(u64::MAX);
             let options = PairOptions::default().thresholds(thresholds).max_df(Some(all));
-            // By language, the resemblance of each pair and whether it is of copies.
+            // By language, the resemblance of every pair, with a flag for copies.
             let mut found: HashMap<&str, Vec<(f64, bool)>> = HashMap::new();
             for pair in pairs(&searcher, &options).threads(1) {
                 let pair = pair?;

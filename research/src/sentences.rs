@@ -1,9 +1,9 @@
 //! Measures whether a rewritten sentence finds its original among many sentences.
 //!
-//! All original sentences are indexed, and each rewritten sentence is searched for. The question is
-//! whether its original is the first hit by weight. Originals with equal words count as one. Even
-//! and odd queries are counted apart, so that a setting chosen on one half can be confirmed on the
-//! second.
+//! All original sentences are indexed, and every rewritten sentence is searched for. The question
+//! is whether the original is the first hit by weight. Originals with equal words count as the same
+//! sentence. Even and odd queries are counted apart, so that a setting chosen on even queries can
+//! be confirmed on odd queries.
 
 use std::collections::HashMap;
 use std::path::PathBuf;

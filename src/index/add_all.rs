@@ -405,8 +405,8 @@ mod tests {
             documents in prop::collection::vec((0u8..40, 0usize..200, 0u8..12), 0..150),
             committed in any::<prop::sample::Index>(),
         ) {
-            // Some ids occur again, with the same text or a different one. Some texts are empty,
-            // and some have a signature much larger than the text.
+            // Some ids occur again, with the same or a different text. Some texts are empty, and
+            // some signatures are much larger than the text.
             let documents: Vec<Document> = documents.iter().map(|&(id, words, kind)| {
                 let text = match kind {
                     0 => "\u{fdfa} ".repeat(20 * words),

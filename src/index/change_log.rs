@@ -20,7 +20,8 @@ use crate::error::{Corruption, Error, Result};
 use crate::reason::Reason;
 use crate::runtime::replace;
 
-/// The directory of the log, within the index. The name is hidden, so that other verbs ignore it.
+/// The directory of the log, within the index. Hidden, so that the other verbs ignore the
+/// directory.
 pub const CHANGES_DIR: &str = ".changes";
 
 /// The directory of the watches, within the index.

@@ -1,7 +1,7 @@
 //! The settings that determine the signatures of an index.
 //!
-//! The schema of an index records its scheme, analyzer and hash. An index built with another
-//! version of any of the three is refused, because searches would not find its fingerprints.
+//! The schema of an index records its scheme, analyzer and hash. An index built with a different
+//! version of any of the three is refused, because searches would miss the fingerprints.
 
 #[cfg(test)]
 mod tests;
@@ -325,7 +325,8 @@ impl Config {
     /// Makes the key known to this configuration, to its clones and to its index.
     ///
     /// # Errors
-    /// [`Reason::OtherKey`] when fingerprints depend on another key, or on no key. Names `place`.
+    /// [`Reason::OtherKey`] when fingerprints depend on a different key, or on no key. Names
+    /// `place`.
     pub(super) fn unlock(&self, key: &Key, place: &Path) -> Result<()> {
         let what = match self.scheme.lock() {
             Some(lock) if lock.unlock(key) => return Ok(()),

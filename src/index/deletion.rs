@@ -97,7 +97,7 @@ impl Deletions {
             return Ok(());
         }
         let ids = Arc::new(DeletedIds::of_one(id));
-        // Add the new deletion before voiding the old one, so that every segment meets one.
+        // Add the new deletion before voiding the old one, so that every segment meets a deletion.
         writer.delete_query(query(&ids))?;
         self.bytes += SINGLE_BYTES;
         match self.single.entry(of_id) {
@@ -248,8 +248,8 @@ mod tests {
 
     #[test]
     fn n_versions_of_a_document_are_met_twice_each_and_not_n_times() {
-        // Each version once had its own deletion, and each deletion visited every version: 10 MB of
-        // a single id kept a writer busy for 90 s.
+        // Regression: every version had a deletion, and every deletion visited every version. 10 MB
+        // of a single id kept a writer busy for 90 s.
         let index = index();
         let mut writer =
             index.writer(WriterOptions::default().memory_bytes(0usize).merge(false)).unwrap();

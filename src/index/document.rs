@@ -36,14 +36,14 @@ pub struct Document {
     pub parts: Vec<Part>,
     /// The caller's metadata: at most [`META_BYTES_MAX`](super::META_BYTES_MAX) bytes as JSON.
     pub meta: Map<String, Value>,
-    /// The record that the document was read from, if the reader keeps it. Joins return the record,
-    /// and it is never stored.
+    /// The record that the document was read from, if the reader keeps records. Joins return the
+    /// record. No index stores it.
     pub record: Option<Box<str>>,
     /// Where the id comes from, which decides whether the document may replace a stored one.
     pub id_source: IdSource,
 }
 
-/// Where an id comes from: the caller chose it, or a reader made it from the place of the document.
+/// Where an id comes from: from the caller, or from a reader that used the place of the document.
 ///
 /// A document with a made id only replaces a document found at the same place. Otherwise two files
 /// with the same name in two directories would replace each other.
@@ -187,7 +187,7 @@ impl Document {
         }
     }
 
-    /// Returns why an index cannot hold the document, as a clause, or `None` if an index can.
+    /// Returns why an index cannot hold the document, as a clause. `None` for a valid document.
     ///
     /// ```
     /// use cento::Document;

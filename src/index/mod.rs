@@ -244,8 +244,8 @@ impl Index {
     /// Opens the index in the directory `path`.
     ///
     /// # Errors
-    /// When there is no index, when it is damaged, or when another version of the format, the
-    /// scheme or the analyzer built it.
+    /// When there is no index, or the index is damaged or made with a different version of the
+    /// format, the scheme or the analyzer.
     pub fn open(path: impl AsRef<Path>) -> Result<Index> {
         let path = path.as_ref();
         identity::while_it_stays(path, &|| {

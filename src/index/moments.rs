@@ -1,13 +1,13 @@
 //! The time of addition of each document.
 //!
-//! A document is later than every document added before it, whatever the clock says: several
-//! documents are added per microsecond, and clocks are set back. A time is therefore read from the
-//! clock, but at least one microsecond after every time in the index. Times are whole microseconds,
-//! as the index stores them.
+//! A document is later than every document added before, whatever the clock says: several documents
+//! are added per microsecond, and clocks are set back. A time is therefore read from the clock, but
+//! at least a microsecond after every time in the index. Times are whole microseconds, as stored in
+//! the index.
 //!
 //! A clock that is far ahead must not decide the times of documents added later with a correct
-//! clock. Times from [`UNBELIEVED`] on are therefore ignored, both in the index and from the clock.
-//! A document that is added with such a clock gets the next time after its predecessor.
+//! clock. Times from [`UNBELIEVED`] on are therefore ignored, in the index and from the clock. A
+//! document added under a wrong clock gets the next time after its predecessor.
 
 use std::time::SystemTime;
 

@@ -5,9 +5,9 @@ use serde_json::{Map, Value};
 
 use super::canonical::canonical_json;
 
-/// Returns the canonical JSON of a meta object without its novelty, or `None` if it has no novelty.
-/// Novelty depends on earlier documents, not on the caller, so it must not make a document look
-/// changed.
+/// Returns the canonical JSON of a meta object without its novelty, or `None` for an object without
+/// novelty. Novelty depends on earlier documents, not on the caller, so a different novelty must
+/// not make a document look changed.
 #[must_use]
 pub fn without_novelty(meta: &Map<String, Value>) -> Option<String> {
     meta.contains_key(NOVELTY).then(|| {

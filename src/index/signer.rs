@@ -1,9 +1,9 @@
 //! Signs documents on the threads of a pipeline, within reserved memory.
 //!
 //! The size of a signature is known only after signing. If a signature would need more than the
-//! reserved memory, the thread that prepares the document leaves it to the consumer's thread, which
-//! signs it in its turn. Only one such document is signed at a time, and no thread waits for memory
-//! while it holds memory, so the pipeline cannot deadlock.
+//! reserved memory, the preparing thread leaves the document to the consumer's thread, which signs
+//! in order. So at most one large document is signed at a time, and no thread waits for memory
+//! while holding memory. The pipeline cannot deadlock.
 
 use std::fmt;
 use std::sync::Arc;
@@ -28,7 +28,7 @@ const BUILDER_BYTES: usize = 12;
 /// Signs documents on several threads, each within reserved memory.
 ///
 /// The threads [prepare](Self::prepare) documents. The consumer's thread [finishes](Self::finish)
-/// the results one after another.
+/// the results in order.
 #[derive(Clone, Setters)]
 #[setters(into)]
 pub struct DocumentSigner {
@@ -41,8 +41,8 @@ pub struct DocumentSigner {
     signing_bytes_a_byte: usize,
     /// Known documents are not signed.
     is_known: Option<IsKnown>,
-    /// Whether signed documents keep their texts. Freeing memory on another thread than the
-    /// allocating one costs time on both threads.
+    /// Whether signed documents keep their texts. Freeing memory on a different thread costs time
+    /// on both threads.
     keeps_texts: bool,
     /// Bytes for one document whose signature takes more than is usual for its size. A document
     /// above this limit is refused.
@@ -137,7 +137,7 @@ impl DocumentSigner {
         }))
     }
 
-    /// Signs a prepared document that needs much memory. Returns any other outcome unchanged.
+    /// Signs a prepared document that needs much memory. Returns further outcomes unchanged.
     ///
     /// # Errors
     /// [`Error::Input`] when the document exceeds the memory for one document, and the errors of
@@ -188,8 +188,8 @@ impl DocumentSigner {
         })
     }
 
-    /// Combines a document with a signature that was computed elsewhere, its number of tokens and
-    /// the digest of its text. Counts the tokens of its parts as the index records them.
+    /// Combines a document with a signature that was computed elsewhere, the number of tokens and
+    /// the digest of the text. Counts the tokens of parts, for the index to record.
     ///
     /// # Errors
     /// When the digest depends on an unknown key, and when the text is too large.

@@ -1,7 +1,7 @@
 //! The content of the index as of one commit.
 //!
-//! A snapshot never changes. Later commits, merges and deletions do not affect it, in this process
-//! or another. Any number of threads can share a snapshot.
+//! A snapshot never changes. Later commits, merges and deletions have no effect, whichever process
+//! makes the change. Any number of threads can share a snapshot.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};

@@ -58,7 +58,7 @@ impl Snapshot {
     /// Reads the text of a document, and verifies its digest. `None` if texts are not stored.
     ///
     /// # Errors
-    /// When the text cannot be read, or differs from the text that was added.
+    /// When the text cannot be read, or differs from the added text.
     pub fn text(&self, address: DocAddress) -> Result<Option<String>> {
         Ok(self.stored(address)?.text)
     }
@@ -82,8 +82,8 @@ impl Snapshot {
         Ok(self.measured_meta(address)?.0)
     }
 
-    /// Returns the metadata of a document, and the bytes that it takes in an answer: as an object
-    /// and, while it is written, as JSON in a buffer that has just doubled.
+    /// Returns the metadata of a document, and their size in an answer: the bytes of an object and,
+    /// while writing, of JSON in a buffer that has just doubled.
     ///
     /// # Errors
     /// When the column cannot be read.

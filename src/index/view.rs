@@ -48,8 +48,8 @@ pub struct SegmentFiles {
     pub(super) store: Store,
     /// The cache of analyzed documents.
     pub(super) documents: AnalyzedDocuments,
-    /// The meta objects as JSON. `None` if no document has one. Like the following columns, opened
-    /// at first use, because opening compares the whole file with its checksum.
+    /// The meta objects as JSON. `None` without meta objects. Like the following columns, opened at
+    /// first use, because opening compares the whole file with a checksum.
     metas: OnceLock<Option<StringColumn>>,
     /// The times of addition.
     added: OnceLock<Column<DateTime>>,

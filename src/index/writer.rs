@@ -174,8 +174,8 @@ impl Index {
         }
         // Check under the lock, because the directory may contain another index by now.
         self.check_same()?;
-        // A killed writer may have left a list that is not durable. Everything that this writer
-        // acknowledges, or skips because the index already has it, relies on that list.
+        // A killed writer may have left a list that is not durable. This writer relies on the list
+        // for every acknowledgment, and for skipping known documents.
         self.directory().sync_directory().map_err(|e| self.error("write to", e.into()))?;
         let begun = self.directory().begin_writing(self.tantivy().directory());
         begun.map_err(|e| self.error("write to", e.into()))?;
@@ -473,8 +473,8 @@ impl Writer {
         Ok(())
     }
 
-    /// Opens the last commit. A commit that cannot be opened is not lost: `unseen` lists its
-    /// changes until it can be opened.
+    /// Opens the last commit. A commit that cannot be opened is not lost: `unseen` lists the
+    /// changes until the commit can be opened.
     fn catch_up(&mut self) -> Result<()> {
         if self.is_behind {
             self.committed = Error::catch("opening the commit", || {

@@ -103,8 +103,8 @@ impl Grams {
         Ok(Grams { q, counts, total: (tokens.len() + 1).saturating_sub(q) })
     }
 
-    /// Returns the range from the first to the last q-gram of `tokens` that the query has, or all
-    /// tokens if there is no such q-gram.
+    /// Returns the range from the first to the last q-gram of `tokens` in the query, or every token
+    /// if the query has no q-gram of `tokens`.
     pub fn narrowed(&self, tokens: &[u64]) -> Range<usize> {
         let is_had = |gram: &[u64]| self.counts.contains_key(&hash(gram));
         let mut had = tokens.windows(self.q).map(is_had);

@@ -63,8 +63,8 @@ impl BestByWeight {
         weight * weight >= self.square_min() * f64::from(size.max(1))
     }
 
-    /// Returns whether a document may be among the best if it shares fingerprints that weigh at
-    /// most `each` individually and at most `all` in total.
+    /// Returns whether a document may be among the best if its shared fingerprints weigh at most
+    /// `each` individually and at most `all` in total.
     pub fn may_be_brought_up(&self, each: u64, all: u64) -> bool {
         // n fingerprints weigh at most n times `each`, and at most `all`, and the document has a
         // size of at least n, so the squared score is at most `each` times `all`.

@@ -77,8 +77,8 @@ impl Search<'_> {
         })
     }
 
-    /// Returns the texts around the fingerprints that the documents share with the query, each
-    /// within a part of its document. `held` bytes have been reserved before.
+    /// Returns the texts around the shared fingerprints of the documents. A text stays within a
+    /// part of its document. `held` bytes have been reserved before.
     fn candidate_texts(
         &self,
         documents: &[Scored],

@@ -107,8 +107,8 @@ impl Boilerplate {
         })
     }
 
-    /// Adds kinds of cited text, which is boilerplate only where it is cited: a quotation in one
-    /// text may be copied in another.
+    /// Adds kinds of cited text. A quotation is boilerplate only where it is cited, because a
+    /// different text may copy the quoted words.
     fn with_cited(mut self, parts: &[CitedPart]) -> Boilerplate {
         self.cited.extend(parts);
         self.cited.sort_unstable_by_key(|part| part.name());
@@ -414,7 +414,7 @@ impl Boilerplate {
     }
 }
 
-/// Returns the estimator of a scheme that keeps some or all runs as fingerprints.
+/// Returns the estimator of a scheme whose fingerprints are runs.
 fn sampled(config: &Config) -> Option<Estimator> {
     config.scheme.estimator().filter(|estimator| !estimator.has_tokens())
 }

@@ -175,8 +175,8 @@ fn matched_runs(passage: &Passage, query: &Tokens, document: &Tokens) -> Vec<Ran
     }
 }
 
-/// Returns the runs ascending, each without the tokens of the runs before it. Runs that only touch
-/// stay apart: the document has them in different places, which is less evidence than one run.
+/// Returns the runs ascending, without the tokens of earlier runs. Adjacent runs stay apart: their
+/// places in the document differ, which is less evidence than one run.
 fn without_overlaps(mut runs: Vec<Range<usize>>) -> Vec<Range<usize>> {
     runs.sort_unstable_by_key(|run| (run.start, run.end));
     let mut end = 0;
@@ -324,8 +324,8 @@ mod tests {
                 by_chance += found.len();
             }
         }
-        // While runs that touch counted as one, every query had three, and while passages of any
-        // length had the law of whole texts, one in nine.
+        // While adjacent runs counted as one run, every query had three hits by chance. While
+        // passages of any length had the law of whole texts, one query in nine had a hit.
         assert!(30 * by_chance <= queries, "{by_chance} by chance in {queries} queries");
     }
 }

@@ -1,8 +1,8 @@
-//! The documents that contain a short text, word for word.
+//! The documents with a short text, word for word.
 //!
 //! A text of a few words has no passage that says more than chance, and perhaps no fingerprint in
-//! common with a document that contains it. A [trace](super::trace) therefore also counts these
-//! documents exactly: as infini-gram does for its n-grams, but from the stored texts.
+//! common with a document around the text. A [trace](super::trace) therefore also counts the
+//! documents exactly: as infini-gram does for n-grams, but from the stored texts.
 
 use std::collections::BinaryHeap;
 

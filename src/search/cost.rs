@@ -1,7 +1,7 @@
 //! Estimates the cost of a search before it begins.
 //!
-//! A program that answers on the thread of a request, or that holds a lock meanwhile, does so only
-//! for searches that end before another thread could take over.
+//! If a program answers on the thread of a request, or holds a lock meanwhile, the search must be
+//! over before a second thread could take over.
 
 use super::containing::is_counted;
 use super::filter::{Phrase, reads_texts};

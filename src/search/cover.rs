@@ -60,12 +60,12 @@ impl Searcher {
     }
 }
 
-/// For each hit, the number or the weight of its fingerprints that are unexplained.
+/// The number or the weight of the unexplained fingerprints of each hit.
 pub trait CoverCounting {
     /// Returns what the hit at `address` adds.
     fn by(&self, address: DocAddress) -> u64;
 
-    /// Marks a key, given by its place, as explained, so that no hit adds it any more.
+    /// Marks a key, given by its place, as explained. No hit adds the key after that.
     ///
     /// # Errors
     /// When a file is damaged.
@@ -94,8 +94,8 @@ pub fn greedily(
         if candidate.adds < adds_min {
             break;
         }
-        // What a document adds can only have decreased since it was last examined. If it is
-        // unchanged, no other document adds more.
+        // A document's contribution can only have decreased since the last look. If the
+        // contribution is unchanged, no document adds more.
         let adds = counts.by(candidate.scored.address);
         if adds < candidate.adds {
             candidate.adds = adds;
@@ -123,10 +123,10 @@ fn all_of(scored: &Scored) -> u64 {
     scored.weighted.map_or(scored.overlap.shared.into(), |weighted| weighted.shared)
 }
 
-/// For each hit, the number or the weight of its fingerprints of the query that are unexplained.
+/// The number or the weight of the query's unexplained fingerprints in each hit.
 ///
-/// When a fingerprint is explained, it is subtracted from the hits in its posting lists. Each list
-/// is read once, and signatures of hits are not read.
+/// When a fingerprint is explained, it is subtracted from the hits in its posting lists. Lists are
+/// read once, and signatures of hits are not read.
 pub struct CoverCounts<'a> {
     segments: Vec<AddingIn<'a>>,
     /// The weight of each key, or empty if each key counts once.
@@ -146,7 +146,7 @@ struct AddingIn<'a> {
 }
 
 impl<'a> CoverCounts<'a> {
-    /// Counts what each of these hits adds at first.
+    /// Counts the initial contributions of these hits.
     ///
     /// # Errors
     /// When a file is damaged. [`Error::Cancelled`](crate::Error::Cancelled) soon after the query

@@ -151,7 +151,7 @@ impl Searcher {
 }
 
 impl<'a> Estimates<'a> {
-    /// Provides the terms of the keys in each segment, so that they need not be looked up.
+    /// Provides the terms of the keys in each segment, which saves look-ups.
     pub(super) fn with_terms(self, terms: &'a [Vec<(u32, u32)>]) -> Estimates<'a> {
         Estimates { terms, ..self }
     }
@@ -170,8 +170,8 @@ impl<'a> Estimates<'a> {
         self.bounded(address, in_document).map(|(similarity, _)| similarity)
     }
 
-    /// Like [`with`](Self::with), but also returns the largest similarity that the fingerprints
-    /// allow if edits are close to each other ([`Estimator::of_close_edits`]).
+    /// Like [`with`](Self::with), but also returns the largest possible similarity with these
+    /// fingerprints, if edits are close together ([`Estimator::of_close_edits`]).
     ///
     /// # Errors
     /// The errors of [`with`](Self::with).

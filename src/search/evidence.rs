@@ -40,8 +40,8 @@ pub struct Evidence<'a> {
     /// The parts of the query. Empty for most queries.
     parts: Vec<Part>,
     tokens: Tokens,
-    /// If passages use other tokens than signatures, because of another analyzer or boilerplate:
-    /// the analyzer of passages, and the query in its tokens.
+    /// If passages and signatures use different tokens, because of the analyzer or boilerplate: the
+    /// analyzer of passages, and the query in its tokens.
     whole_words: Option<(Analyzer, Tokens)>,
     measure: Option<Measure>,
     /// Makes the runs for similarity, if similarity is measured on texts.

@@ -93,8 +93,8 @@ pub fn examine<E: Examine>(
 
 impl<T> ExaminedHits<T> {
     /// Computes the number of documents that meet the query. `met` documents were found and
-    /// `chosen` of them were to be examined. `is_pruned` means that documents may have been dropped
-    /// earlier.
+    /// `chosen` documents were to be examined. `is_pruned` means that documents may have been
+    /// dropped earlier.
     pub fn extent(&self, pruning: Pruning, chosen: usize, met: usize, is_pruned: bool) -> Extent {
         match pruning.checks_texts {
             true => {

@@ -31,7 +31,7 @@ use crate::runtime::Stop;
 const ID: &str = "id";
 /// The field with the meta object.
 const META: &str = "meta";
-/// The text, in which words are looked for. A member of `meta` with this name is `meta.text`.
+/// The text, for conditions on words. A member of `meta` with this name is `meta.text`.
 const TEXT: &str = "text";
 /// The field with the time of addition.
 const ADDED: &str = "added";
@@ -63,7 +63,8 @@ impl Filter<'_> {
         Filter::parsed(snapshot, text, false)
     }
 
-    /// Returns the fields in a filter that no document has, but documents of other shards may have.
+    /// Returns the fields in a filter that no document here has, although documents of other shards
+    /// may.
     ///
     /// # Errors
     /// The errors of [`new`](Self::new), except for fields that no document has.
@@ -171,8 +172,8 @@ const NO_PATTERNS: &str = "text between slashes is a regular expression, which f
                            support; use a prefix of an id (`id:2024/*`) or a set (`lang: IN [de \
                            fr]`), and quote a value that contains slashes (`id:\"/a/b\"`)";
 
-/// Makes the error for a filter that cannot be evaluated: it compares values that cannot be
-/// compared, or the index cannot be read.
+/// Makes the error for a filter that cannot be evaluated, because values are not comparable or the
+/// index cannot be read.
 fn failed(snapshot: &Snapshot, filter: &str, error: TantivyError) -> Error {
     match error {
         TantivyError::InvalidArgument(_)
@@ -285,7 +286,7 @@ fn qualify(ast: &mut UserInputAst, is_unknown: &dyn Fn(&str) -> bool, seen: &mut
     if let Some(field) = field.filter(|field| is_unknown(field)) {
         *field = format!("{META}.{field}");
     }
-    // tantivy looks the texts of a set up as they are.
+    // tantivy looks up the texts of a set unchanged.
     if let UserInputLeaf::Set { field: Some(field), elements } = leaf
         && is_of_meta(field)
     {

@@ -1,6 +1,6 @@
 //! Signatures that were made elsewhere.
 //!
-//! Every interface uses this single check. A signature made with other settings would find other
+//! Every interface uses this check. A signature made with different settings would find wrong
 //! documents, or nothing.
 
 use cento_api::http::SignatureBody;
@@ -67,12 +67,12 @@ impl ForeignSignature {
         }
     }
 
-    /// Returns the signature as the subject of a search, after checking that it was made with
-    /// `config`. `remake` tells the caller how to make such a signature, as in "make it again with
+    /// Returns the signature as the subject of a search, after checking the signature against
+    /// `config`. `remake` tells the caller how to make a valid signature, as in "make it again with
     /// {remake}".
     ///
     /// # Errors
-    /// When the signature was made with other settings, or is invalid.
+    /// When the signature was made with different settings, or is invalid.
     pub fn subject(self, config: &Config, remake: &str) -> Result<Subject> {
         self.check_settings(config, remake)?;
         let ForeignSignature { tokens, fingerprints, .. } = self;
@@ -125,7 +125,7 @@ impl ForeignSignature {
         signature.subject(config, remake)
     }
 
-    /// Refuses a signature made with other specifications, another frequency table or another key.
+    /// Refuses a signature made with a different specification, frequency table or key.
     fn check_settings(&self, config: &Config, remake: &str) -> Result<()> {
         let (scheme, analyzer) = (config.scheme.to_string(), config.analyzer.to_string());
         if self.scheme != scheme || self.analyzer != analyzer {

@@ -15,7 +15,7 @@ use crate::runtime::{ByteBudget, Permit};
 use crate::scheme::{Fingerprint, TOKEN_BYTES};
 use crate::text::Analyzer;
 
-/// Bytes per fingerprint of a query: itself, a sorted copy, its key, its position, and its matches.
+/// Bytes per fingerprint of a query: the fingerprint, a sorted copy, key, position, and matches.
 const FINGERPRINT_BYTES: usize = 64;
 
 /// Bytes per token of a query while passages are looked for, without runs: the hash and place,
@@ -150,8 +150,8 @@ impl StoredMemory {
     }
 }
 
-/// Bytes per token of a text that is compared by its runs: a run in a set with its number of
-/// repetitions, and a hash while the text is read.
+/// Bytes per token of a text compared by runs: a run in a set with the number of repetitions, and a
+/// hash while the text is read.
 pub(super) const RUN_TOKEN_BYTES: usize = 64;
 
 /// Reserves `bytes` for comparing a text of this many tokens, if there is a budget and the amount

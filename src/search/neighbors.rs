@@ -70,8 +70,8 @@ impl Searcher {
         Ok(neighbors)
     }
 
-    /// Returns the weight of the keys, and the documents that share enough of it, each with the
-    /// weight of the shared keys.
+    /// Returns the weight of the keys, and the documents that share enough of the weight, with the
+    /// weight of their shared keys.
     pub fn weighed_neighbors(
         &self,
         keys: &[u64],

@@ -1,8 +1,8 @@
 //! Pruning: decides which documents may be dropped before it is known whether they are hits.
 //!
-//! A search may keep only the k best if no later decision can drop one of them, because the next
-//! best would then be missing silently. This file is the only place that reads from the options
-//! whether a later decision exists.
+//! A search may keep only the k best documents if no later decision can drop a document, because
+//! the next best would then be missing silently. Only this file reads from the options whether a
+//! later decision exists.
 
 use super::patience::Patience;
 use super::query::Query;

@@ -30,12 +30,12 @@ use crate::scheme::run_values;
 use crate::text::Tokens;
 use crate::text::written::WrittenTokens;
 
-/// A passage in fewer documents is not proposed, because a few people may have copied from each
-/// other or from a common source, and boilerplate would hide that.
+/// A passage in fewer documents is not proposed, because a few people may have copied among
+/// themselves or from a common source, and boilerplate would hide the copying.
 const DOCUMENTS_MIN: u64 = 5;
 
-/// The number of counters for each run that may be in enough documents. A counter gets full by
-/// chance only if a document has that many times more runs than the average.
+/// The number of counters per run that may be in enough documents. A counter gets full by chance
+/// only if a document has that many times more runs than the average.
 const COUNTERS_A_RUN: f64 = 8.0;
 
 /// The minimum and maximum number of counters, at 8 bytes each.
@@ -84,8 +84,8 @@ impl RepeatedPassages {
         joined
     }
 
-    /// Adds the passages to `boilerplate`. `snapshot` must be the searched one. Without passages,
-    /// `None` stays `None`.
+    /// Adds the passages to `boilerplate`. `snapshot` must be the searched snapshot. Without
+    /// passages, `None` stays `None`.
     ///
     /// # Errors
     /// When a text cannot be read. [`Error::Cancelled`] soon after `stop`.
@@ -283,7 +283,7 @@ impl Snapshot {
         self.repeated_in(&addresses, share, Some(group_of), threads, stop)
     }
 
-    /// Finds the passages that at least `share` of these documents have, and at least five of them.
+    /// Finds the passages in at least `share` of these documents, and in at least five documents.
     /// Use this for a small part of a collection, such as the pages of a site.
     ///
     /// # Errors
@@ -415,7 +415,7 @@ impl Snapshot {
         })
     }
 
-    /// Returns the passages: for each place, the consecutive runs that belong to it.
+    /// Returns the passages: the consecutive runs of each place.
     fn passages(
         &self,
         counts: &Counts,

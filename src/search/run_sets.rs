@@ -110,8 +110,9 @@ impl RunMaker {
         runs
     }
 
-    /// Counts the runs that a text and a document share, and the runs of each. The document must
-    /// have tokens of this maker. Its distinct runs are counted once and cached.
+    /// Counts the common runs of a text and a document, and the runs of either side. The document
+    /// must have tokens of this maker. The distinct runs of the document are counted once and
+    /// cached.
     pub(super) fn overlap(&self, own: &RunSet, document: &AnalyzedDocument) -> Overlap {
         let known = document.distinct_runs.get().filter(|_| self.boilerplate.is_none());
         let hashes = &document.tokens.hashes;
@@ -169,8 +170,8 @@ impl std::fmt::Debug for StoredRuns<'_> {
 }
 
 impl Searcher {
-    /// Returns the maker of the run sets that decide how similar two texts are, where both texts
-    /// are available. `None` if the scheme measures no runs, or if boilerplate has unknown runs.
+    /// Returns the maker of the run sets that decide the similarity of two available texts. `None`
+    /// if the scheme measures no runs, or if boilerplate has unknown runs.
     pub fn run_maker(&self) -> Option<RunMaker> {
         let config = self.snapshot().config();
         let k = config.scheme.compared_run_tokens(config.analyzer.is_of_programs())?;

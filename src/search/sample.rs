@@ -91,9 +91,9 @@ impl Sample {
     }
 }
 
-/// Returns the sort key of a text. It must begin as the order of documents within a segment,
-/// because a segment only returns its first documents. With any other key, the sample would depend
-/// on the number of documents in each segment.
+/// Returns the sort key of a text. The key must begin like the order of documents within a segment,
+/// because a segment only returns its first documents. With a different key, the sample would
+/// depend on the number of documents in each segment.
 fn order(digest: Digest) -> (u32, Digest) {
     (digest.low as u32, digest)
 }

@@ -1,7 +1,7 @@
-//! The fingerprints that a stored document shares with the query, and their places.
+//! The common fingerprints of a stored document and the query, and their places.
 //!
-//! They are read from the signature of the document. This is done only for the few documents that
-//! matter, not for candidates.
+//! The fingerprints are read from the signature of the document, and only for the few documents
+//! that matter, not for candidates.
 
 use super::memory::{self, QueryMemory};
 use crate::error::Result;
@@ -237,8 +237,7 @@ fn place_of(fingerprint: &Fingerprint, keys: &[u64]) -> Option<u32> {
 /// places of the keys. No segments if the terms have not been looked up.
 type Keyed<'a> = (&'a [u64], &'a [Vec<(u32, u32)>]);
 
-/// Returns the terms of the segment of `address` that are among the keys. Unless they are known,
-/// they are looked up once.
+/// Returns the terms of the keys in the segment of `address`. Unknown terms are looked up once.
 fn wanted<'a>(
     wanted: &'a mut Vec<Option<QueryTerms>>,
     snapshot: &Snapshot,

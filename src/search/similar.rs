@@ -1,7 +1,7 @@
 //! The similarity of the texts of the query and of a hit.
 //!
-//! The fingerprints decide where they are certain. Where they leave a threshold undecided, the
-//! texts are compared, if both are available.
+//! Fingerprints decide the certain cases. If a threshold stays undecided, available texts are
+//! compared.
 
 use super::estimates::Estimates;
 use super::memory;

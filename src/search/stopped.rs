@@ -1,7 +1,7 @@
-//! Fingerprints that a join stops, and the documents without any other fingerprints.
+//! Fingerprints stopped in a join, and the documents with stopped fingerprints only.
 //!
-//! A document whose fingerprints are all stopped brings up no document, and no document brings it
-//! up. A join misses such documents and must report that.
+//! If every fingerprint is stopped, a document finds no partner and no partner finds the document.
+//! A join misses the document and must say so.
 
 use serde::{Deserialize, Serialize};
 

@@ -40,7 +40,7 @@ pub fn are_ordered(query: &Query) -> bool {
 }
 
 /// Returns the places of the documents that share the most fingerprints, at least one document.
-/// Empty if there are too many, or if the most are all.
+/// Empty if there are too many, or if the maximum is every fingerprint of the query.
 fn ties(hits: &[Scored]) -> Vec<usize> {
     let most = hits.iter().map(|hit| hit.overlap.shared).max().unwrap_or(0);
     if hits.first().is_none_or(|hit| most == hit.overlap.in_a) {
@@ -51,7 +51,7 @@ fn ties(hits: &[Scored]) -> Vec<usize> {
     if tied.len() <= TIES_MAX { tied } else { Vec::new() }
 }
 
-/// Orders the ties before all other documents, if the runs of each have been counted.
+/// Orders the ties before every other document, if the runs of every tie have been counted.
 pub fn order(query: &Query, hits: &mut [Scored]) {
     let tied = if are_ordered(query) { ties(hits) } else { Vec::new() };
     if tied.iter().all(|&place| hits[place].runs.is_some()) {
@@ -60,7 +60,7 @@ pub fn order(query: &Query, hits: &mut [Scored]) {
 }
 
 impl Search<'_> {
-    /// Orders the ties among the documents that meet the query before all others.
+    /// Orders the ties that meet the query before the remaining documents.
     ///
     /// # Errors
     /// When a document cannot be read, or memory is lacking. [`Error::Cancelled`] soon after the
@@ -76,8 +76,8 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Counts the runs of the query in the texts of the ties of a shard. Documents of other
-    /// shards decide which of them are ties of all shards.
+    /// Counts the runs of the query in the texts of the ties of a shard. Which ties hold over all
+    /// shards depends on documents of other shards.
     ///
     /// # Errors
     /// As [`order_ties`](Self::order_ties).
@@ -154,7 +154,7 @@ mod tests {
         format!("w{}", mix64(mix64(seed) ^ at) % of)
     }
 
-    /// Returns a text with a passage that two other texts have in part. One text is long.
+    /// Returns a text. Three texts in a row have parts of the same passage. One text is long.
     fn text(number: u64) -> Vec<String> {
         let own = if number == 30 { LONG } else { 20 + number % 40 };
         let own = (0..own).map(|at| word(number, at, 3_000));

@@ -1,7 +1,7 @@
-//! The sizes where a search changes its method. No answer depends on them.
+//! The sizes where a search changes its method. No answer depends on the sizes.
 //!
-//! The sizes are fields of a searcher, so that tests of small indexes can make them smaller than
-//! would be useful otherwise.
+//! The sizes are fields of a searcher, because tests of small indexes need smaller sizes than is
+//! useful otherwise.
 
 /// The sizes where a search changes its method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,7 +15,8 @@ pub struct Tuning {
     pub postings_a_look: usize,
     /// The number of documents compared with a filter at a time.
     pub batch_documents: usize,
-    /// From this many candidates by weight on, those that cannot be among the best are dropped.
+    /// From this many candidates by weight on, candidates that cannot be among the best are
+    /// dropped.
     pub candidates_kept: usize,
 }
 

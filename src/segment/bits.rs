@@ -110,7 +110,8 @@ pub fn put_varint(bytes: &mut Vec<u8>, mut value: u64) {
     bytes.push(value as u8);
 }
 
-/// Takes a varint off the front of `bytes`. `None` if it is cut off or longer than 64 bits.
+/// Takes a varint off the front of `bytes`. `None` for a varint that is cut off or longer than 64
+/// bits.
 #[inline]
 pub fn take_varint(bytes: &mut &[u8]) -> Option<u64> {
     let mut value = 0;

@@ -73,7 +73,7 @@ impl SegmentBuilder {
     #[must_use]
     pub fn memory_bytes(&self) -> usize {
         // Key and position, and the key again in its range: the first copy is freed before ordinals
-        // are needed. If all keys were in a single range, sorting it would take 4 more bytes each.
+        // are needed. With a single range for every key, sorting would take 4 more bytes per key.
         const OCCURRENCE_BYTES: usize = 8 + 4 + 8;
         // The row (doubled, because the vector grows by doubling), its output record, and its
         // digest for sorting.
@@ -219,11 +219,11 @@ struct Sorting<'a> {
 }
 
 impl Sorting<'_> {
-    /// Returns the sorted keys of the next range, each packed with its document. A document may
-    /// occur several times.
+    /// Returns the sorted keys of the next range, packed with their documents. A document may occur
+    /// several times.
     ///
-    /// Each pass over the sorted integers does a single thing, so that its scattered reads or
-    /// writes do not wait for each other.
+    /// A pass over the sorted integers does a single thing, so that scattered reads or writes do
+    /// not wait in line.
     fn sort(&mut self, mut range: Vec<u64>) -> Vec<u64> {
         let mask = (1u64 << self.shift) - 1;
         sort_from(&mut range, self.shift);

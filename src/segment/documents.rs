@@ -172,7 +172,7 @@ pub fn with_digest(file: &SigFile, digest: Digest, docs: &mut Vec<u32>) -> Resul
 const COPIES_MAX: usize = 16;
 
 /// Returns the documents with the smallest digests among those that `is_wanted` accepts, ordered by
-/// [`known_of`], with at most `count` texts. Of many copies, some are skipped.
+/// [`known_of`], with at most `count` texts. Some of many copies are skipped.
 ///
 /// # Errors
 /// When the bytes are damaged, or contain a document that the segment does not have.

@@ -7,7 +7,7 @@
 use super::bits::{take_array, uint_le, width_of};
 use crate::error::Corruption;
 
-/// The version of the format that this code writes, and the only version that it reads.
+/// The version of the format that this code writes, and the only readable version.
 pub const FORMAT_VERSION: u16 = 1;
 
 const MAGIC: [u8; 8] = *b"CENTOSIG";
@@ -61,8 +61,8 @@ pub enum Section {
     Checksums,
 }
 
-/// The number of sections. If a new section lacks its line in [`Section::ALL`] or its name,
-/// compilation fails. If the writer does not begin it, the writer panics.
+/// The number of sections. If a new section lacks a line in [`Section::ALL`] or a name, compilation
+/// fails. If the writer forgets the section, the writer panics.
 pub const SECTIONS: usize = Section::Checksums as usize + 1;
 
 impl Section {

@@ -1,10 +1,10 @@
 //! Looks up many fingerprints in many segments.
 //!
-//! A look-up of a single key is a chain of loads, and each load waits for memory or disk: the line
-//! of a filter, the entry of a block in the term index, high parts, the entry of the term, its
-//! list. Here all keys take each step together, in every segment: the bytes of a step are requested
-//! for all keys before the first key reads any. Only the filters are read one segment after another
-//! (see `sieve`).
+//! A look-up of a single key is a chain of loads, and every load waits for memory or disk: the line
+//! of a filter, the entry of a block in the term index, high parts, the entry of the term, the
+//! list. Here the keys take every step together, in every segment: the bytes of a step are
+//! requested for every key before the first key reads any. Only the filters are read one segment
+//! after another (see `sieve`).
 
 use super::block::Block;
 use super::layout::{BLOCK_TERMS, Section};
@@ -15,7 +15,7 @@ use super::sieve::Sieve;
 use super::term_index::LocatedBlock;
 use crate::error::Corruption;
 
-/// The bytes of a posting list that are requested before its length is known.
+/// The bytes of a posting list to request while the length is unknown.
 const LIST_FETCH_BYTES: usize = 512;
 
 /// The terms of a segment among some keys, with the places of the keys.
@@ -38,7 +38,7 @@ type BlockProbe = (KeyProbe, LocatedBlock);
 /// A key, the number of the block that may have it, the block, and the bit where the search begins.
 type BlockSearch<'a> = (KeyProbe, usize, Block<'a>, usize);
 
-/// A found key: its place, the place of its segment, the ordinal of its term, and the postings.
+/// A found key: its place, the place of the segment, the ordinal of the term, and the postings.
 type LocatedTerm = (u32, u32, u32, Postings);
 
 impl SegmentReader {

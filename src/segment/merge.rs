@@ -84,7 +84,7 @@ impl std::fmt::Debug for MergeOptions<'_> {
 }
 
 /// Returns the number of postings and fingerprints of documents that a merge of these sources
-/// reads. With deleted documents, it writes fewer.
+/// reads. With deleted documents, a merge writes fewer.
 #[must_use]
 pub fn merge_work(sources: &[MergeSource<'_>]) -> u64 {
     let of_one = |source: &MergeSource<'_>| {

@@ -1,7 +1,7 @@
-//! The `.sig` file: its content, and how it is written.
+//! The content of the `.sig` file, and how segments are written.
 //!
 //! A `.sig` file has the signatures of the documents of a segment: a dictionary of fingerprints,
-//! their posting lists, and for each document its id and its signature. It is immutable: written
+//! their posting lists, and the ids and signatures of documents. The file is immutable: written
 //! once by the builder or by a merge, and read in place. Except for `plugin`, this module knows
 //! only bytes and ordinals, neither tantivy nor text. Layout: segments-format.md.
 

@@ -118,11 +118,11 @@ impl Backlog {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds a document that takes `bytes`. Waits until it fits, or no other document waits. Returns
-    /// the value of the signature field.
+    /// Adds a document that takes `bytes`. Waits until the document fits, or no other document is
+    /// waiting. Returns the value of the signature field.
     ///
     /// After a while without progress, the document is admitted regardless. If tantivy's thread has
-    /// ended, only tantivy can report that, when it gets the document. If the thread is slow,
+    /// ended, only tantivy can report the end, on receiving the document. If the thread is slow,
     /// little memory is added.
     pub fn push(&self, payload: Payload, bytes: usize) -> [u8; 8] {
         self.push_within(payload, bytes, STALL)

@@ -236,7 +236,7 @@ impl<'a> List<'a> {
     }
 
     /// Returns the documents of the list among `candidates`, ascending. A bitmap is intersected in
-    /// its serialized form, visiting only containers that both sides have.
+    /// serialized form, visiting common containers only.
     ///
     /// # Errors
     /// When the content of the list contradicts its header.

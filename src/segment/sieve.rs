@@ -1,9 +1,8 @@
 //! Filters many keys, one segment after another.
 //!
 //! Few keys of a query are in a segment, but every key is looked up in every segment, so the cost
-//! per key here is most of the cost that an additional segment adds to a search. Each step
-//! therefore does a single thing for all keys, and decisions that can be made once are not made per
-//! key.
+//! per key here is most of the cost of an additional segment. A step therefore does a single thing
+//! for every key, and decisions are made once where possible, not per key.
 
 use super::filter::{EMPTY_LINE, Filters, KeyHash, Line};
 use super::layout::Section;
@@ -72,8 +71,8 @@ impl<'k, 'a> Sieve<'k, 'a> {
         );
     }
 
-    /// Returns the keys that pass the lines: the place of the key, the key, and the group of terms
-    /// that may have it.
+    /// Returns the keys that pass the lines: the place of the key, the key, and the possible group
+    /// of terms.
     pub fn passing(&self) -> impl Iterator<Item = (u32, u64, u32)> {
         near(self.lines.iter().map(|line| line[0]));
         let tested = (0..).zip(self.hashes.iter().zip(&self.lines));

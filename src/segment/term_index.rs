@@ -419,8 +419,8 @@ fn prefix(key: u64, shift: u32) -> usize {
 }
 
 /// Reads the entries of the FST, with separators as keys. `None` if the number of entries is not
-/// `groups`, or if the FST cannot be traversed, which means that it was forged, because its
-/// checksums are correct.
+/// `groups`, or if the FST cannot be traversed. The FST was then forged, because the checksums are
+/// correct.
 fn stream(bytes: &[u8], header: &Header, groups: usize) -> Option<(Vec<u64>, Vec<u64>)> {
     use fst::Streamer;
 

@@ -100,7 +100,7 @@ pub struct ForwardChunk {
     /// The documents, with offsets of their lists relative to the beginning of the chunk.
     documents: Vec<Document>,
     ids: String,
-    /// For each document, the end of its id in `ids`, and the digest of its text.
+    /// The end of each document's id in `ids`, and the digest of its text.
     identities: Vec<(usize, Digest)>,
     occurrences: usize,
 }
@@ -118,9 +118,9 @@ impl ForwardChunk {
         }
     }
 
-    /// Appends the next document: its id and digest, its number of tokens, and its number of
-    /// distinct fingerprints. If signatures are stored, call
-    /// [`push_signature`](Self::push_signature) or [`push_renumbered`](Self::push_renumbered) next.
+    /// Appends the next document: id, digest, number of tokens, and number of distinct
+    /// fingerprints. If signatures are stored, call [`push_signature`](Self::push_signature) or
+    /// [`push_renumbered`](Self::push_renumbered) next.
     pub fn push(&mut self, identity: Identity<'_>, tokens: u32, distinct: u32) {
         let forward_at = self.bytes.len() as u64;
         self.documents.push(Document { distinct, tokens, forward_at });

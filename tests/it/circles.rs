@@ -153,7 +153,7 @@ impl Crate {
         needs
     }
 
-    /// Returns the groups of files that depend on each other, directly or indirectly.
+    /// Returns the groups of files with circular dependencies, direct or indirect.
     fn circles(&self) -> BTreeSet<Vec<String>> {
         let needs = self.needs();
         let mut reached: BTreeMap<&Module, BTreeSet<&Module>> = BTreeMap::new();

@@ -41,7 +41,7 @@ fn pair(dir: &Path, extension: &str) -> [PathBuf; 2] {
     found.try_into().unwrap_or_else(|found| panic!("{extension}: {found:?}"))
 }
 
-/// Asserts that a check reports each file, and that the index cannot be searched.
+/// Asserts that a check reports each file, and that a search of the index fails.
 fn assert_noticed(dir: &Path, files: &[&PathBuf], what: &str) {
     let index = Index::open(dir).unwrap();
     let problems = index.check().unwrap().problems;

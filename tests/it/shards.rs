@@ -112,7 +112,7 @@ fn search(shards: &[Searcher], query: &Query) -> Result<Answer> {
     Ok(search_in_steps(shards, query)?.0)
 }
 
-/// Searches shards by the three calls alone. Also returns how often all shards were asked.
+/// Searches shards by the three calls alone. Also returns the number of rounds of requests.
 pub fn search_in_steps(shards: &[Searcher], query: &Query) -> Result<(Answer, usize)> {
     let ask = |query: &Query, with_sample: bool| -> Result<ShardFrequencies> {
         let each = shards.iter().map(|shard| Ok(sent(&shard.frequencies(query, with_sample)?)));

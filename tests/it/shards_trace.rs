@@ -58,8 +58,8 @@ fn block(genre: Genre, number: u64, edits: u64, own: u64) -> String {
     }
 }
 
-/// Returns a text with blocks of other documents, and words of its own. Most documents have the
-/// first block. Some texts are copies of others.
+/// Returns a text with blocks of earlier documents, and new words. Most documents have the first
+/// block. Some texts are copies.
 fn text(genre: Genre, number: u64) -> String {
     if number % 12 == 7 {
         return text(genre, number - 7);
@@ -222,7 +222,7 @@ fn query(seed: u64, world: &World) -> Query {
         }
     }
     if one_of(bits, &[true, false, false, false, false]) {
-        // So few words that the documents that contain all of them are counted.
+        // So few words that the documents with every word are counted.
         let common = block(genre, one_of(bits, &[0, 0, 1, 3]), 0, 0);
         parts = vec![common.split(' ').skip(7).take(6).collect::<Vec<_>>().join(" ")];
     }

@@ -53,7 +53,7 @@ fn all_sources() -> Vec<(String, String)> {
 
 #[test]
 fn arrows_within_the_library_point_down_only() {
-    // Modules, each with the higher modules that it must not use. Cargo checks the order of crates.
+    // Modules, and the higher modules that each must not use. Cargo checks the order of crates.
     let of_texts = [
         ("runtime", &["text", "scheme", "compare"][..]),
         ("text", &["scheme", "compare"]),

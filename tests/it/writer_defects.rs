@@ -1,4 +1,4 @@
-//! A writer keeps its promises when it panics, and when its commit cannot be opened.
+//! A writer keeps its promises after a panic, and after a commit that cannot be opened.
 
 use std::io;
 use std::sync::atomic::Ordering;

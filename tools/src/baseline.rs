@@ -30,7 +30,7 @@ pub const CENTO: &str = "cento";
 pub const U64_TERMS: &str = "u64 terms";
 pub const FIVE_WORD_TERMS: &str = "five-word terms";
 
-/// The number of queries that one engine answers in a row.
+/// The number of queries in a row for the same engine.
 const TURN: usize = 50;
 
 /// Compare cento with two ways to do it with tantivy alone.
@@ -180,7 +180,8 @@ impl Baselines {
         let stop = Stop::new();
         let inputs = [self.corpus.clone()];
         cento_source::add(&index, &inputs, &AddOptions::default(), &stop, &mut |_| {})?;
-        // Merges to one segment like the baselines, so that every engine is measured after merging.
+        // Merges to a single segment like the baselines, so that every engine is measured after
+        // merging.
         index.compact(1)?;
         Ok(())
     }

@@ -127,7 +127,7 @@ fn plant(
     words: &Vocabulary,
     rng: &mut Rng,
 ) -> Planted {
-    // A source has at least 120 words, so that a passage is only a part of it.
+    // A source has at least 120 words, so that a passage is only a part of the source.
     let (source, text) = loop {
         let source = rng.choice(background).expect("a corpus has documents");
         let text: Vec<&str> = source.text.split_whitespace().collect();

@@ -169,8 +169,8 @@ impl Hostile {
     }
 }
 
-/// Makes texts with shared sentences, ordered so that every cut of a group of sentences separates
-/// one sentence. Four sentences of only one text are between two shared sentences.
+/// Makes texts with shared sentences, ordered so that every cut of a group of sentences separates a
+/// sentence. Two shared sentences have four sentences between them that occur in a single text.
 fn spiral(rng: &mut Rng, bytes: usize) -> [String; 2] {
     let count = bytes / 140;
     let shared: Vec<String> = (0..count).map(|_| words(rng, 4)).collect();

@@ -30,7 +30,7 @@ pub fn texts(corpus: &Path) -> Result<Vec<Document>> {
     Ok(all)
 }
 
-/// Makes an index of these documents at `path`, a directory that is created if missing.
+/// Makes an index of these documents at `path`. Creates the directory if necessary.
 pub fn index<'a>(
     path: &Path,
     config: Config,

@@ -198,7 +198,7 @@ fn mutated(mut bytes: Vec<u8>, rng: &mut Rng) -> Vec<u8> {
     bytes
 }
 
-/// Returns a zip file with one damaged part, or `None` if the bytes are no zip file.
+/// Damages a part of a zip file. Returns `None` if the bytes are no zip file.
 fn with_part_mutated(file: &[u8], rng: &mut Rng) -> Option<Vec<u8>> {
     let mut archive = zip::ZipArchive::new(Cursor::new(file)).ok()?;
     let chosen = rng.usize(..archive.len().max(1));

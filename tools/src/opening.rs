@@ -58,7 +58,7 @@ impl Opening {
     }
 }
 
-/// Opens an index, adds documents one by one and removes them again, each `rounds` times.
+/// Measures opening an index, adding a document and removing the document, `rounds` times.
 pub fn measure(path: &Path, rounds: u32) -> Result<Opened> {
     let mut open = Times::default();
     for _ in 0..rounds {

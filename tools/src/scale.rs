@@ -1,8 +1,8 @@
-//! Measures how searches grow with an index, how far they are from the time of memory accesses, and
-//! how long they take with no part of the index in memory.
+//! Measures how the time of searches grows with an index, how far searches are from the time of
+//! memory accesses, and the time with no part of the index in memory.
 //!
-//! The queries have known sources, as made by `plant`. All indexes are searched in alternation, so
-//! that other work on the machine slows all indexes equally.
+//! The queries have known sources from `plant`. The indexes are searched in alternation, so that
+//! other work on the machine slows all indexes equally.
 
 use std::collections::BTreeMap;
 use std::hint::black_box;
@@ -142,7 +142,7 @@ impl Row {
         Ok(())
     }
 
-    /// Measures the look-ups alone, and counts the lines that they read.
+    /// Measures only the look-ups, and counts the lines read by the look-ups.
     fn look_up(&mut self, snapshot: &Snapshot, planted: &[&Planted]) -> Result {
         for round in 0..2 {
             for planted in planted {
@@ -163,7 +163,7 @@ impl Row {
         Ok(())
     }
 
-    /// Opens the index and searches it, with no part of it in memory before each search.
+    /// Opens and searches the index. Before every search, no part of the index is in memory.
     fn ask_cold<'a>(
         &mut self,
         path: &Path,

@@ -388,7 +388,7 @@ struct Batch {
 const ROUND_DIGITS: usize = 10;
 
 impl Batch {
-    /// Gives the documents ids that no other round has.
+    /// Gives the documents ids that are new in this round.
     fn set_round(&mut self, round: u32) {
         let digits = format!("{round:0ROUND_DIGITS$}");
         for &at in &self.rounds {

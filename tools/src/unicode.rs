@@ -202,10 +202,10 @@ fn category(c: char) -> &'static str {
     }
 }
 
-/// Returns the characters that NFKC leaves unchanged and that are, or begin with, the second part
-/// of a composition. Decomposing the characters that stay composed finds the compositions.
-/// Compositions with a character that [`category`] does not know are omitted, because texts are
-/// split at such characters.
+/// Returns the characters unchanged by NFKC that are, or begin with, the second part of a
+/// composition. Decomposing the characters that stay composed finds the compositions. Omits
+/// compositions with a character unknown to [`category`], because texts are split at such
+/// characters.
 fn seconds() -> BTreeSet<char> {
     let assigned: Vec<char> = ('\0'..=char::MAX).filter(|&c| category(c) != "Cn").collect();
     let is_composed = |c: char| {

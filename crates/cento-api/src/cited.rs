@@ -1,4 +1,4 @@
-//! Parts of a text that quote or list other texts.
+//! Quotations and bibliographies: parts of a text that quote or list foreign texts.
 
 use serde::{Deserialize, Serialize};
 

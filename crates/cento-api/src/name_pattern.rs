@@ -1,7 +1,7 @@
 //! Patterns that read facts from file names, such as the author of a submission.
 //!
 //! Learning platforms put several facts into a name, such as
-//! `lindqvistada_LATE_91230_5550000_Main.java`. A pattern gives each fact a field:
+//! `lindqvistada_LATE_91230_5550000_Main.java`. A pattern gives every fact a field:
 //! `{document}{_LATE?}_{*}_{*}_{part}`.
 
 use std::cell::RefCell;
@@ -161,7 +161,7 @@ impl<'a> PatternState<'a> {
             PatternPiece::Text(text) => self.text.contains(text.as_str()),
             _ => true,
         };
-        // A quick test, because most names lack a text that the pattern of another platform
+        // A quick test, because most names lack a text that a pattern for a different platform
         // requires.
         if !self.pattern.pieces.iter().all(is_in) {
             return None;

@@ -1,8 +1,8 @@
 //! Counts invisible characters, and words that mix scripts to imitate letters.
 //!
-//! Some authors hide a copy by characters without width between letters, others by letters of a
-//! different script that look the same. In scripts that need such characters, the characters do not
-//! count.
+//! Some authors hide a copy by characters without width between letters. Other authors use
+//! look-alike letters of a different script. Characters without width do not count in scripts that
+//! need them.
 
 use serde::{Deserialize, Serialize};
 
@@ -122,7 +122,7 @@ fn invisible(text: &str) -> usize {
             _ => false,
         });
         after_flag = c == '\u{1f3f4}' || (after_flag && matches!(c, '\u{e0000}'..='\u{e007f}'));
-        // Several characters without width may follow each other.
+        // Several characters without width may follow in a row.
         after_letter = is_simple_letter(c) || (after_letter && is_without_width(c));
     }
     count

@@ -160,8 +160,8 @@ const RECORD_BYTES_MIN: usize = 1 << 20;
 const NO_FIELD: &str = "NONE";
 
 impl SourceArgs {
-    /// Returns the options for a verb that stores documents. Reading counts the fields that no
-    /// document keeps, for [`tell_fields`].
+    /// Returns the options for a verb that stores documents. Reading counts fields that are not
+    /// kept, for [`tell_fields`].
     pub fn counting_fields(options: SourceOptions) -> SourceOptions {
         SourceOptions { field_use: Some(Arc::default()), ..options }
     }
@@ -232,7 +232,7 @@ impl SourceArgs {
             extraction: extraction(),
             readers: self.readers.readers(),
             tables: tables(),
-            // So that a misspelled one of several fields is reported.
+            // Reports a misspelled field if there are several fields.
             field_use: (self.text_field.len() > 1).then(Arc::default),
             ..defaults
         }

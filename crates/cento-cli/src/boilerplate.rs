@@ -211,7 +211,7 @@ pub fn read(paths: &[PathBuf], config: &Config) -> cento::Result<Option<Boilerpl
     refused.map_or(Ok(read), Err)
 }
 
-/// Reads the boilerplate at these paths, and notes the unread parts. `None` without paths.
+/// Reads the boilerplate at these paths, and notes unreadable parts. `None` without paths.
 pub fn read_noting(
     paths: &[PathBuf],
     config: &Config,

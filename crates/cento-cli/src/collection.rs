@@ -145,7 +145,7 @@ pub struct TemporaryIndex<'a> {
     _dir: TempDir,
 }
 
-/// The inputs that became documents, and the inputs that did not.
+/// The inputs that became documents, and the remaining inputs.
 pub struct InputOutcomes {
     pub left_out: LeftOuts,
     pub documents: u64,
@@ -254,7 +254,7 @@ impl TemporaryIndex<'_> {
                 Event::Empty(_) if !tells_empty => return,
                 Event::Empty(_) => {}
                 Event::Unseen(id, unseen) => warnings.extend(output::warnings(id, unseen)),
-                // No document replaces another one, because ids are numbered.
+                // Never happens, because ids are numbered.
                 Event::Replaced(_) | Event::Progress(_) => {}
             }
             progress.tell(event);
@@ -364,7 +364,7 @@ struct NoArgs {}
 /// Reports the number of inputs that were not compared; returns whether there are any.
 pub fn tell_not_compared(list: &[NotCompared]) -> bool {
     if !list.is_empty() {
-        // The message for each text has its name and the reason.
+        // Earlier messages have the name and the reason for every text.
         note!("cento: {} not compared, or only in part", counted(list.len() as u64, "text"));
     }
     !list.is_empty()

@@ -71,7 +71,7 @@ impl Compact {
         watched(&index, || index.compact(self.segments as usize))
     }
 
-    /// Sends the request to the service that holds the index, if there is such a service.
+    /// Sends the request to the service that holds the index, if a service does.
     fn ask_service_of(&self, path: &Path) -> cento::Result<Compaction> {
         let locked = || Error::Locked { path: path.to_owned() };
         let service = ServiceFile::of(path).ok_or_else(locked)?;

@@ -60,7 +60,7 @@ fn is_flag(arg: &Arg) -> bool {
     matches!(arg.get_action(), ArgAction::SetTrue)
 }
 
-/// Returns the variable that sets an argument, if there is one.
+/// Returns the variable that sets an argument, or `None` for an argument without a variable.
 fn variable(arg: &Arg) -> Option<String> {
     let key = key(arg).filter(|key| *key == "config" || !OWN.contains(key))?;
     // CENTO_LOG sets the level of the log.
@@ -76,8 +76,7 @@ fn known_variables(command: &Command) -> Vec<String> {
     all.map(|name| name[PREFIX.len()..].to_owned()).collect()
 }
 
-/// Returns the variables of this process that have the prefix but no meaning, such as typing
-/// errors.
+/// Returns variables of this process with the prefix but without a meaning, such as typing errors.
 pub fn unknown_variables(command: &Command) -> Vec<String> {
     let known = known_variables(command);
     let given = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
@@ -261,7 +260,7 @@ struct ConfigReader<'a> {
 }
 
 impl ConfigReader<'_> {
-    /// Returns the arguments that the file specifies, and the line of each key.
+    /// Returns the arguments in the file, and the line number of every key.
     fn read(&self) -> Result<(Vec<OsString>, BTreeMap<String, usize>)> {
         let table = DeTable::parse(self.text).map_err(|error| {
             let at = error.span().map_or(0, |span| span.start);
@@ -302,7 +301,7 @@ impl ConfigReader<'_> {
         })
     }
 
-    /// Returns the values of a key as on the command line. A flag that is set has one empty value.
+    /// Returns the values of a key as on the command line. A flag that is set has an empty value.
     fn values(&self, arg: &Arg, name: &str, value: &Spanned<DeValue<'_>>) -> Result<Vec<String>> {
         let at = value.span().start;
         if is_flag(arg) {

@@ -205,7 +205,7 @@ impl ConfigArgs {
         Ok(index)
     }
 
-    /// Makes the configuration for comparing these programs, in the language of most of them.
+    /// Makes the configuration for comparing these programs, in their most frequent language.
     pub fn config_of_most(
         &self,
         inputs: &[PathBuf],

@@ -1,4 +1,4 @@
-//! `cento families` lists reused passages with every document that has them.
+//! `cento families` lists reused passages and the documents that share every passage.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};

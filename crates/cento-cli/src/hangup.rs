@@ -23,6 +23,6 @@ pub fn set_handlers<T>(set: impl FnOnce() -> T) -> T {
 #[cfg(unix)]
 #[expect(unsafe_code, reason = "no crate tells whether a signal is ignored")]
 fn hangup(action: libc::sighandler_t) -> libc::sighandler_t {
-    // SAFETY: the action is either to ignore the signal, or the action that it had before.
+    // SAFETY: the action either ignores the signal, or is the previous action.
     unsafe { libc::signal(libc::SIGHUP, action) }
 }

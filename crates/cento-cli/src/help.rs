@@ -11,7 +11,7 @@ use super::key;
 pub use examples::EXAMPLES;
 use short::{SHORT, Short};
 
-/// The verbs by purpose, in the order that most people meet them.
+/// The verbs by purpose. The verbs that most people meet first come first.
 pub const GROUPS: [(&str, &[&str]); 5] = [
     ("Collections", &["demo", "pairs", "dedup", "cluster", "decontaminate", "families", "lineage"]),
     ("Search", &["search", "trace", "compare", "watch"]),
@@ -138,7 +138,7 @@ const LAST: usize = 900;
 
 /// Returns the command with groups of verbs, headings of options, and examples.
 pub fn arranged(command: Command) -> Command {
-    // Options that every verb has appear only in the long help, so that the short help stays short.
+    // Global options appear only in the long help, so that the short help stays short.
     let common = command.get_arguments().filter(|arg| arg.is_global_set()).cloned();
     let common: Vec<Arg> =
         common.map(|arg| arg.hide_short_help(true).display_order(LAST)).collect();

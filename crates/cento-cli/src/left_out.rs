@@ -124,8 +124,7 @@ impl LeftOuts {
         }
     }
 
-    /// Returns their number and their names, for the foot of a report; `None` if there are no such
-    /// files.
+    /// Returns number and names of the files, for the foot of a report, or `None` without files.
     pub fn summary(&self) -> Option<(String, String)> {
         let files: u64 = self.list.iter().map(|left| left.files).sum();
         let names = self.list.iter().take(TOLD_MAX).map(|left| left.name.as_str());

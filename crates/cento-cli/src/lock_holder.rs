@@ -11,7 +11,7 @@ use cento_api::ServiceFile;
 /// The files that a writer, a follower and a push lock.
 const LOCKS: [&str; 3] = [".tantivy-writer.lock", ".mirror.lock", ".remote.lock"];
 
-/// Returns a description of the process that writes to the index at `path`, if it is known.
+/// Returns a description of the process that writes to the index at `path`, or `None` if unknown.
 pub fn described(path: &Path) -> Option<String> {
     let process = LOCKS.iter().find_map(|name| process_of(&path.join(name)))?;
     let service = ServiceFile::of(path).filter(|service| service.pid == process);

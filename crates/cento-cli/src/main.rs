@@ -88,7 +88,7 @@ use cento::Error;
 use hints::ErrorWithHint;
 use terminal::tell;
 
-// musl's allocator has one lock for all threads, which makes `pairs` take 1.7 times the processor
+// musl's allocator has a single lock for all threads, so `pairs` takes 1.7 times the processor
 // time.
 #[cfg(target_env = "musl")]
 #[global_allocator]

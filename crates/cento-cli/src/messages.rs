@@ -16,7 +16,7 @@ const SHOWN_MAX: u64 = 10;
 /// Maximum number of distinct kinds. Reasons can contain anything, so further kinds count as one.
 const KINDS_MAX: usize = 100;
 
-/// The name for the kinds beyond the maximum. Some of these kinds may have no message at all.
+/// The name for the kinds beyond the maximum. Some of these kinds may not show a single message.
 const OTHERS: &str = "of other kinds; not all are shown";
 
 /// Counts messages by kind. Shows the first messages of each kind, and the number of hidden

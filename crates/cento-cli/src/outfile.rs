@@ -231,7 +231,7 @@ pub fn check_own(path: &Path, what: &str) -> Result<()> {
 }
 
 impl Compression {
-    /// Returns the compression that a file name implies, and the name without that ending.
+    /// Returns the compression that a file name implies, and the name without the ending.
     fn of(path: &Path) -> (Compression, PathBuf) {
         match ending_of(path).as_deref() {
             Some("gz") => (Compression::Gzip, path.with_extension("")),
@@ -318,7 +318,8 @@ impl OutFile {
             return OutFile::stream(path, 0);
         }
         let file = match File::create_new(path) {
-            // An empty file counts as missing. A script may have made it, for a name of its own.
+            // An empty file counts as missing, because a script may have created the file to
+            // reserve the name.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                 check_free(path)?;
                 File::options().write(true).open(path)
@@ -521,10 +522,10 @@ pub fn check_free(path: &Path) -> Result<()> {
     }
 }
 
-/// Refuses to replace a file by a report or network, unless it is one.
+/// Refuses to replace a file by a report or network, except an older report or network.
 ///
 /// # Errors
-/// When `path` is another file with content, or cannot be read.
+/// When `path` is a different kind of file with content, or cannot be read.
 pub fn check_replaced(path: &Path) -> Result<()> {
     if !is_taken(path) || !path.is_file() {
         return Ok(());

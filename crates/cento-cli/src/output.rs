@@ -217,7 +217,7 @@ pub fn passage(passage: &Passage) -> String {
 /// Maximum number of characters to show of a passage.
 const SHOWN_CHARS: usize = 80;
 
-/// Returns the first words of a text on one line, so that line breaks do not break the layout.
+/// Returns the first words of a text on a single line, because line breaks would break the layout.
 pub fn beginning(text: &str) -> String {
     let mut words = text.split_whitespace();
     let mut shown = String::new();

@@ -1,4 +1,4 @@
-//! Rows in a Parquet file, which gets its name when it is complete.
+//! Rows in a Parquet file, which gets the final name when the file is complete.
 
 use std::io;
 use std::path::{Path, PathBuf};

@@ -78,8 +78,8 @@ impl NotRead {
     }
 }
 
-/// Reports skipped files, records that are not documents, and empty texts. The first omissions of
-/// each kind get a line each, and the remaining ones are counted.
+/// Reports skipped files, records that are not documents, and empty texts. The first few omissions
+/// of a kind get a line, and the remaining ones are counted.
 pub struct Omissions {
     is_listed: bool,
     not_read: RefCell<NotRead>,

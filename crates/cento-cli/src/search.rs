@@ -248,7 +248,7 @@ impl Search {
         Ok(VerbOutcome::of_inputs(unread.is_any_refused, found))
     }
 
-    /// Opens the engine, and returns it with its path or URL. Notes unreadable boilerplate.
+    /// Opens the engine, and returns the engine with its path or URL. Notes unreadable boilerplate.
     fn engine(&mut self, unread: &mut UnreadBoilerplate) -> cento::Result<(SearchEngine, String)> {
         let place;
         let engine = match self.target.target(&mut self.files)? {

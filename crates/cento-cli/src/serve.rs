@@ -232,7 +232,7 @@ impl Serve {
         self.run_until(service?, stop)
     }
 
-    /// Serves a copy of an index that another machine writes.
+    /// Serves a copy of an index. The writer of the index is on a different machine.
     fn serve_copy(&self) -> Result {
         let (settings, reading) = self.settings()?;
         let stop = self.stop_flag("stopping", reading);
@@ -363,7 +363,7 @@ impl Poster for WebPoster {
     }
 }
 
-/// Returns whether the error says that this process can read the index but not write to it.
+/// Returns whether the error means that this process can only read the index.
 fn needs_no_writer(error: &Error) -> bool {
     use std::io::ErrorKind::{PermissionDenied, ReadOnlyFilesystem};
     match error {

@@ -34,14 +34,14 @@ impl UnwrittenFile {
 impl Drop for UnwrittenFile {
     fn drop(&mut self) {
         if !self.is_kept {
-            // The error that ends the command matters more than a file that cannot be removed.
+            // The original error matters more than a file that cannot be removed.
             let _ = std::fs::remove_file(&self.path);
         }
     }
 }
 
-/// Removes the index that a refused command created, so that a repetition with other options can
-/// create it. An index with documents stays, and so does an index that another process writes to.
+/// Removes the index that a refused command created, so that you can repeat the command with
+/// different options. An index stays if it has documents, or if another process writes to it.
 pub fn remove_if_empty(index: Index) {
     // The command has already failed, and an index that stays without documents does no harm.
     let _ = index.remove_if_empty();

@@ -71,8 +71,8 @@ enum TipPlace {
     Anywhere,
 }
 
-/// Options that cento lacks, mostly of related programs, and what to do instead. The first tip that
-/// applies is given.
+/// Options that cento lacks, mostly of related programs, and what to do instead. The first matching
+/// tip is given.
 const OPTION_TIPS: &[(&[&str], TipPlace, &str)] = &[
     (
         &["--top", "--top-k", "--k", "-k", "--max", "--count", "--num"],

@@ -247,7 +247,7 @@ impl Client {
         self.post("/v1/passages", json(request)?)
     }
 
-    /// Compares a few documents with each other.
+    /// Compares a few documents pairwise.
     ///
     /// # Errors
     /// As [`search`](Self::search).
@@ -314,7 +314,7 @@ impl Client {
         self.post("/v1/compare", self.files(files, request)?)
     }
 
-    /// Compares the documents in files with each other and with the documents of the request.
+    /// Compares the documents in files pairwise, and with the documents of the request.
     ///
     /// # Errors
     /// As [`search`](Self::search).
@@ -347,7 +347,7 @@ impl Client {
         self.post(COMPACT, json(request)?)
     }
 
-    /// Merges finished indexes, all or none, from the shard directory of the service.
+    /// Merges finished indexes from the shard directory of the service, all indexes or none.
     ///
     /// # Errors
     /// As [`search`](Self::search).

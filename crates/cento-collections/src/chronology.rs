@@ -44,7 +44,7 @@ pub struct Chronology {
     added: Vec<i64>,
     /// The number of documents without a date, 0 if times of addition decide.
     pub undated: u64,
-    /// The first value that is no date, if some document has such a value.
+    /// The first value that is no date, if any.
     pub no_date: Option<NoDate>,
     /// One microsecond after the latest time of addition, in microseconds since 1970.
     pub cursor: u64,
@@ -156,8 +156,7 @@ impl Chronology {
         self.times[rank as usize]
     }
 
-    /// Returns how the date of document `one` relates to the date of document `other`, both by
-    /// rank.
+    /// Compares the dates of documents `one` and `other`, given by rank.
     pub fn relation(&self, one: u32, other: u32) -> DateRelation {
         match self.time(one).zip(self.time(other)) {
             Some((one, other)) if one.is_before(other) => DateRelation::Earlier,

@@ -282,8 +282,8 @@ impl<'a> PreferredDocuments<'a> {
         let place =
             |found: Neighbor| self.places[self.numbering.number(found.address) as usize] as usize;
         let mut similar: Vec<usize> = similar.into_iter().map(place).collect();
-        // The first copy gathers the remaining copies, unless another document has gathered it with
-        // them.
+        // The first copy gathers the remaining copies, unless an earlier document has gathered all
+        // copies.
         let meets = thresholds.meet_copies(own.size.fingerprints);
         let copies = self.copies.get(&own_place).filter(|_| meets);
         similar.extend(copies.into_iter().flatten());

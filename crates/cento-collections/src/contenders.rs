@@ -1,11 +1,11 @@
 //! Which pairs of one document can be among the best?
 //!
-//! A pair is a contender unless a known pair excludes it, and all other pairs are only counted. The
+//! A pair is a contender until a known pair excludes it. Excluded pairs are only counted. The
 //! result does not depend on when a thread learns about the floor that excludes a pair.
 //!
 //! A new document resembles most documents of an archive a little, because of code or phrases that
-//! everyone writes. So only the archived documents that are best by their fingerprints are compared
-//! by text. The remaining documents are counted by their fingerprints.
+//! everyone writes. So only the archived documents with the best fingerprints are compared by text.
+//! The remaining documents are counted by fingerprints.
 
 use super::best::{Floor, order};
 use super::pair::Pair;

@@ -10,9 +10,9 @@ use cento::index::Document;
 /// The number of rounds that cut no more than the found passages.
 const ROUNDS: u32 = 8;
 
-/// Returns how many bytes to cut on either side of the passages found in this round, counted from
-/// 0. After the first rounds the number doubles each round. Otherwise passages nested in each other
-/// would take a round for each level.
+/// Returns how many bytes to cut on either side of the passages found in this round. Rounds count
+/// from 0. After the first rounds the number doubles each round, because nested passages would
+/// otherwise take a round per level.
 pub fn around(round: u32) -> u32 {
     round.checked_sub(ROUNDS).map_or(0, |more| 1 << more.min(30))
 }

@@ -34,7 +34,7 @@ fn common_preset(searcher: &Searcher, other: &Searcher) -> Option<Preset> {
 }
 
 impl EffectiveOptions<PairOptions> {
-    /// Completes the options for pairs within one index, or of one index and `other`.
+    /// Completes the options for pairs within an index, or of an index and `other`.
     pub fn of_pairs(
         options: &PairOptions,
         list: PairList,

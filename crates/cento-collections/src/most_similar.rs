@@ -239,8 +239,7 @@ mod tests {
         Searcher::new(index.snapshot().unwrap())
     }
 
-    /// Returns a text of `own` words that no other seed makes, after `common` words that all texts
-    /// have.
+    /// Returns a text of `own` words unique to the seed, after `common` words shared by all texts.
     fn text(seed: u32, own: u32, common: u32) -> String {
         let common = (0..common).map(|n| format!("all{n} "));
         common.chain((0..own).map(|n| format!("w{seed}x{n} "))).collect()

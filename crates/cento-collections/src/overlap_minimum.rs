@@ -1,8 +1,8 @@
 //! How many fingerprints do the documents of a pair share at least?
 //!
-//! One machine answers this while it searches. A cluster of machines needs the number before: a
-//! document that must share t of its n fingerprints has one of its n - t + 1 rarest in common with
-//! its partner, so it sends only these to where they meet (prefix filtering).
+//! A single machine finds out while searching. A cluster of machines needs the number before: if a
+//! document must share t of its n fingerprints, it has one of its n - t + 1 rarest fingerprints in
+//! common with its partner. So only the rarest fingerprints are exchanged (prefix filtering).
 
 use super::defaults::{EffectiveOptions, PairList};
 use super::pair_search::PairConditions;
@@ -34,11 +34,11 @@ pub struct OverlapMinimum {
 }
 
 impl OverlapMinimum {
-    /// Returns the minimum for pairs of documents that are signed with `config`.
+    /// Returns the minimum for pairs of documents signed with `config`.
     ///
     /// # Errors
-    /// When the options contradict each other or are out of bounds, or a pair would depend on more
-    /// than its two documents.
+    /// When the options are contradictory or out of bounds, or a pair would depend on more than its
+    /// two documents.
     pub fn of_pairs(config: &Config, options: &PairOptions) -> Result<OverlapMinimum> {
         let empty = Searcher::new(Index::in_memory(config.clone())?.snapshot()?);
         let EffectiveOptions { options, .. } =
@@ -66,8 +66,8 @@ impl OverlapMinimum {
         Some(thresholds.overlap_min(self.sampling, size))
     }
 
-    /// Tells whether both documents of a pair share at least their own minimum. Otherwise at least
-    /// one of them does: a containment is the share of one document.
+    /// Tells whether both documents of a pair share at least their own minimum. If not, at least
+    /// one document does, because a containment is the share of one document.
     #[must_use]
     pub fn is_mutual(&self) -> bool {
         self.is_mutual

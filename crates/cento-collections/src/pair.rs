@@ -20,7 +20,7 @@ pub struct Pair {
     pub b: DocAddress,
     /// The number of distinct fingerprints of `a`, of `b`, and in common.
     pub overlap: Overlap,
-    /// How strongly two programs suggest that one was copied, from 0 to 1. `None` without scores.
+    /// How strongly two programs suggest copying, from 0 to 1. `None` without scores.
     pub score: Option<f64>,
     /// Whether `a` or `b` is too short a program for meaningful numbers. `None` for prose.
     pub too_short: Option<bool>,

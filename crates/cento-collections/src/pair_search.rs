@@ -28,8 +28,7 @@ use cento_text::compare::Passages;
 use cento_text::runtime::Stop;
 use cento_text::sampling::{Sampling, Size};
 
-/// Conditions for versions: the documents share enough text that few other documents have, or
-/// nearly all of their text.
+/// Conditions for versions: the documents share enough rare text, or nearly all of their text.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Versions {
     /// A fingerprint in more documents than this number counts as common.
@@ -303,7 +302,8 @@ impl<'a> PairSearch<'a> {
         }
     }
 
-    /// Returns the documents that share enough of these keys with `own`, with the weights of both.
+    /// Returns the documents that share enough of these keys with `own`, and the weights of both
+    /// sides.
     fn candidates(
         &self,
         own: DocAddress,

@@ -81,9 +81,9 @@ impl Preference {
     }
 }
 
-/// Sorts documents, each with its id, by preference. Among equals the smallest id is first. If most
-/// values are dates, other values count as missing, because a single typing error would otherwise
-/// make cento compare all dates as texts.
+/// Sorts documents by preference, and equal documents by id. If most values are dates, other values
+/// count as missing, because a single typing error would otherwise make cento compare all dates as
+/// texts.
 pub(super) fn sort<T>(ranked: &mut [(PreferenceKey, String, T)], prefer: &Prefer) {
     let descends = matches!(prefer, Prefer::Greatest(_));
     let are_dates = are_dates(ranked.iter().filter_map(|(held, ..)| held.field()));

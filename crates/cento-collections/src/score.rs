@@ -1,13 +1,14 @@
-//! Scores how strongly two programs suggest that one was copied.
+//! Scores how strongly two programs suggest copying.
 //!
-//! The score of a pair is the likeness of its texts (`compare/programs`). Other pairs never lower a
-//! score. Reducing it by the likeness of the sixth best neighbor hid groups of more than six
-//! copies, whose members are neighbors of each other (research/RESULTS.md, "Copies of programs").
-//! Where many programs solve one task, the evidence of the passages tells copies from chance.
+//! The score of a pair is the likeness of the texts (`compare/programs`), whatever the scores of
+//! other pairs are. Reducing it by the likeness of the sixth best neighbor hid groups of more than
+//! six copies, because the neighbors of a member are members too (research/RESULTS.md, "Copies of
+//! programs"). Where many programs solve one task, the evidence of the passages tells copies from
+//! chance.
 //!
 //! A run weighs less the more programs have it. Beyond [`COUNTED_MAX`] programs only a sample is
 //! counted: the programs whose ids have the smallest hashes, wherever they are stored. New programs
-//! are sampled apart from the archive, which may hold programs for other tasks.
+//! are sampled apart from the archive, because the archive may hold programs for other tasks.
 
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};

@@ -64,8 +64,8 @@ pub fn widened(text: &str, parts: &[Part], ranges: &[(u32, u32)]) -> Vec<(u32, u
     wide
 }
 
-/// Tells whether a text has at least `least` words. In scripts without spaces each letter is a
-/// word.
+/// Tells whether a text has at least `least` words. In scripts without spaces, letters count as
+/// words.
 ///
 /// ```
 /// use cento_collections::has_words;
@@ -184,8 +184,8 @@ fn spare_words(passage: &str) -> usize {
     (1..=WIDENED_MAX).rev().find(|n| has_words(passage, n * WIDENED_SHARE)).unwrap_or(0)
 }
 
-/// Returns a cut with the remainder of its first and last line, unless the remainder has many words
-/// or ends another sentence. A number at the beginning, such as `1.`, is no sentence.
+/// Extends a cut to whole lines, unless the added text has many words or ends a sentence of its
+/// own. A number at the beginning, such as `1.`, is no sentence.
 fn with_line(text: &str, within: &Range<usize>, cut: &Range<usize>) -> Option<Range<usize>> {
     let is_end = |c: char, _| matches!(c, '\n' | '\r' | '\u{2028}' | '\u{2029}');
     let spare = spare_words(&text[cut.clone()]);

@@ -24,7 +24,8 @@ pub struct Series {
     /// For each snapshot the series by document number, 0 for documents without the field.
     codes: Vec<Vec<u32>>,
     without_field: u64,
-    /// Why no pair is possible, if all documents are in one series or each has its own.
+    /// Why no pair is possible: all documents are in one series, or no two documents share a
+    /// series.
     unpaired: Option<String>,
 }
 
@@ -97,8 +98,8 @@ impl Series {
     }
 
     /// Refuses a search that cannot find a pair among this number of documents, because the scope
-    /// is across series and all documents are in one, or within series and each document has its
-    /// own. The caller probably meant another field or pattern.
+    /// is across series and all documents are in one series, or the scope is within series and no
+    /// two documents share a series. The caller probably meant another field or pattern.
     ///
     /// # Errors
     /// When there are at least two documents, and no pair is kept.
@@ -200,8 +201,8 @@ pub fn repeated_passages(
     snapshot.repeated_passages_of_groups(share, &group_of, threads, stop)
 }
 
-/// Finds, for each group, the passages that at least this share of its documents have, and at least
-/// five documents. The frame of a site is on most of its pages, but on few pages of a crawl.
+/// Finds the passages in at least this share of a group's documents, and in at least five
+/// documents. The frame of a site is on most of its pages, but on few pages of a crawl.
 ///
 /// # Errors
 /// The errors of [`repeated_passages`].

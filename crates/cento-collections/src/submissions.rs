@@ -170,8 +170,8 @@ impl Submissions {
         Submissions { memory, ..self }
     }
 
-    /// Calls `progress` with the number of searches for a new document that are done: one for each
-    /// document, and with [sources](Self::with_sources) another one.
+    /// Calls `progress` with the number of finished searches: one per new document, or two with
+    /// [sources](Self::with_sources).
     #[must_use]
     pub fn progress(self, progress: impl Fn(u64) + Send + Sync + 'static) -> Submissions {
         Submissions { progress: Some(Arc::new(progress)), ..self }

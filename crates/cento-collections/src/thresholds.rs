@@ -15,7 +15,8 @@ pub(super) trait PairThresholds {
     /// Tells whether the weights of the shared fingerprints meet the thresholds.
     fn meets_weighted(&self, weighted: WeightedOverlap) -> bool;
 
-    /// Returns the share of its own weight that a document must share to find its partners.
+    /// Returns the share of its weight that a document must share with a partner to find the
+    /// partner.
     ///
     /// At least one document finds a pair that meets the thresholds: the smaller document if a
     /// containment is requested, the lighter document if a weighted containment is. The smaller

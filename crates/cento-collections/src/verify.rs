@@ -128,10 +128,10 @@ impl<'a> ComparedDocument<'a> {
         self.runs
     }
 
-    /// Tells whether the words of two programs are evidence that one is a version of the other: at
-    /// least the share `least` of the names, numbers and quoted strings in the program with fewer
-    /// of them is common, and neither program is too short. Fingerprints and runs lack these words.
-    /// `None` if a text is not at hand.
+    /// Tells whether the words of two programs are evidence of versions: at least the share `least`
+    /// of the names, numbers and quoted strings in the program with fewer of them is common, and
+    /// neither program is too short. Fingerprints and runs lack these words. `None` if a text is
+    /// not at hand.
     ///
     /// # Errors
     /// The errors of [`runs`](Self::runs).
@@ -154,8 +154,8 @@ impl<'a> ComparedDocument<'a> {
         Ok(self.runs(stop)?.is_some_and(|runs| runs.repeats_itself()))
     }
 
-    /// Returns the similarity with a text of these runs, counting repeated runs as often as both
-    /// texts have them. `None` if this text does not repeat itself, or if a text is not at hand.
+    /// Returns the similarity with a text of these runs, counting repeated runs with multiplicity.
+    /// `None` if this text has no repetition, or if a text is missing.
     ///
     /// # Errors
     /// The errors of [`runs`](Self::runs).

@@ -141,7 +141,7 @@ pub struct PullResult {
     pub bytes: u64,
     /// Bytes of missing files that an earlier, interrupted pull had already received.
     pub found: u64,
-    /// The number of files that were present, or linked from another directory.
+    /// The number of files that were present, or linked from a second directory.
     pub kept: usize,
     /// The number of watches of the pushed index. No store contains watches.
     #[serde(default, skip_serializing_if = "is_zero")]
@@ -373,7 +373,7 @@ fn micros(duration: Duration) -> i64 {
     i64::try_from(duration.as_micros()).unwrap_or(i64::MAX)
 }
 
-/// Returns the error of a push that another push has outrun.
+/// Returns the error for a push that lost the race against a second push.
 fn outrun(url: &str, base: u64, current: u64) -> Error {
     match base {
         0 => Error::conflict(

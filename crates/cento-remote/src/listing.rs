@@ -48,8 +48,8 @@ pub struct Listing {
     objects: BoxStream<'static, object_store::Result<ObjectMeta>>,
     bounds: Bounds,
     seen: u64,
-    /// The object that was read when `seen` was last a power of two. A list that repeats itself
-    /// passes that object again (Brent's algorithm), and in any other list no object occurs twice.
+    /// The object read when `seen` was last a power of two. A repeating list passes this object
+    /// again (Brent's algorithm). In a proper list, an object never occurs twice.
     mark: Option<Path>,
 }
 

@@ -1,8 +1,8 @@
-//! Manifests: the record of one push.
+//! Manifests: the records of pushes.
 //!
-//! A manifest is JSON that ends with a digest of all preceding bytes. It comes from outside, so
-//! names, lengths and numbers must agree with the list of segments, which has its own checksum and
-//! names nothing outside of a directory.
+//! A manifest is JSON that ends with a digest of all preceding bytes. Manifests come from outside,
+//! so names, lengths and numbers must agree with the list of segments, which has a separate
+//! checksum and names nothing outside of a directory.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -155,11 +155,11 @@ impl From<&Manifest> for Base {
 /// The last object of a push.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Manifest {
-    /// The number, one more than the number of the manifest that the push started from.
+    /// The number: 1 more than the manifest at the start of the push.
     pub number: u64,
     /// A random id, which differs from the ids of other manifests with the same number.
     pub id: PartDigest,
-    /// The id of the manifest that the push started from, or `None` if that manifest could not be
+    /// The id of the manifest at the start of the push, or `None` if the manifest could not be
     /// read.
     pub parent: Option<PartDigest>,
     /// The number of the manifest that was restored, if this manifest is a copy.
@@ -189,7 +189,7 @@ struct ManifestJson {
     files: Vec<(String, StoredFile)>,
 }
 
-/// The fields that all versions of the layout have.
+/// The fields common to all versions of the layout.
 #[derive(Deserialize)]
 struct LayoutVersion {
     cento_manifest: u32,
@@ -221,7 +221,7 @@ impl Manifest {
         self.files.values().map(|file| file.bytes).sum()
     }
 
-    /// Returns the size in bytes of the files that `other` does not list.
+    /// Returns the size in bytes of the files that are not in `other`.
     pub fn bytes_beside(&self, other: Option<&Manifest>) -> u64 {
         let is_known = |name: &str, file: &StoredFile| {
             other.is_some_and(|other| other.files.get(name) == Some(file))
@@ -278,8 +278,8 @@ impl Manifest {
         }
         let version: LayoutVersion =
             serde_json::from_slice(&json).map_err(|e| damage(e.to_string()))?;
-        // A valid manifest of another version is not damaged, and must not be replaced as if it
-        // were.
+        // A valid manifest of a different version is not damaged, and must not be replaced like a
+        // damaged manifest.
         if version.cento_manifest != FORMAT {
             let what = format!(
                 "it is a manifest of version {}, but this version of cento reads {FORMAT}",

@@ -21,13 +21,13 @@ use cento::index::FileList;
 use cento::runtime::replace;
 use cento::{Error, Result};
 
-/// Hidden, like other files that belong to a directory but not to the index.
+/// Hidden, because the file belongs to the directory but not to the index.
 const FILE: &str = ".remote.json";
 /// The hidden file for the manifest that a push is about to put.
 const NEXT: &str = ".remote.next.json";
 const LOCK: &str = ".remote.lock";
 
-/// The time between two attempts at a lock that another process holds.
+/// The time between two attempts at a lock while a second process holds the lock.
 const PATIENCE: Duration = Duration::from_millis(50);
 
 /// The lock for pushing or pulling the index in a directory, until it is dropped.

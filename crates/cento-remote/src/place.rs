@@ -34,7 +34,7 @@ pub fn directory(url: &str) -> Result<Option<PathBuf>> {
     resolved(&unescaped(url, path)?).map(Some)
 }
 
-/// Returns whether a URL lacks its slashes, as `s3:bucket` does: it would be a directory.
+/// Returns whether a URL lacks its slashes, like `s3:bucket`, which would be a directory.
 fn lacks_slashes(url: &str) -> bool {
     ["s3:", "gs:", "az:", "http:", "https:"].iter().any(|scheme| url.starts_with(scheme))
 }

@@ -28,12 +28,12 @@ use cento::{ConflictKind, Error, LockWait, Reason, Result};
 pub struct PullOptions {
     /// The number of the manifest to take, or `None` for the current manifest.
     pub manifest: Option<u64>,
-    /// Overwrite an index in the directory even if its changes are in no manifest and are lost, and
-    /// take a manifest that does not refuse documents that were withdrawn since.
+    /// Overwrite an index in the directory even if changes are in no manifest and are lost, and
+    /// accept a manifest that lacks recent withdrawals.
     pub force: bool,
     /// The maximum number of parts in transfer at a time.
     pub parallel: usize,
-    /// The time to wait for another process that writes to the directory.
+    /// How long to wait while a second process writes to the directory.
     pub lock_wait: LockWait,
     /// The directory of another pulled index, whose identical files are linked or copied.
     pub reuse: Option<PathBuf>,
@@ -46,7 +46,7 @@ impl Default for PullOptions {
     }
 }
 
-/// The state that all arriving parts share.
+/// The common state of all arriving parts.
 struct Receiving<'a> {
     store: &'a Store,
     receiver: &'a Receiver,
@@ -216,8 +216,8 @@ fn identity<'a>(list: &'a FileList, name: &str) -> Option<Identity<'a>> {
 }
 
 /// Returns whether the file of an index at `path` is as good as the manifest's file. A segment's
-/// file is not read, because all its readers compare its checksum. A table is read, because its
-/// identity does not cover all of its bytes.
+/// file is not read, because every reader of segments compares the checksum. A table is read,
+/// because the identity of a table does not cover every byte.
 fn is_whole(path: &Path, name: &str, file: &StoredFile, identity: Option<Identity<'_>>) -> bool {
     let has_length = std::fs::metadata(path).is_ok_and(|found| found.len() == file.bytes);
     let is_table = matches!(identity, Some((None, _)));
@@ -250,7 +250,7 @@ fn check_unchanged(
 }
 
 impl Receiving<'_> {
-    /// Fetches all parts. Completes each file with its last part.
+    /// Fetches all parts. A file is complete after its last part.
     async fn all(&self, files: &BTreeMap<&str, &StoredFile>, options: &PullOptions) -> Result<()> {
         let mut left: BTreeMap<&str, usize> = BTreeMap::new();
         for (name, file) in files {

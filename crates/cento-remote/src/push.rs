@@ -1,9 +1,9 @@
 //! Pushing a commit as a manifest.
 //!
-//! The files that the previous manifest lists are already in the store. The parts of all other
-//! files are put, several at a time. A part whose name exists is skipped, because its name contains
-//! its digest. The manifest comes last. An interruption leaves parts that no manifest lists, and a
-//! repeated push finds them if it starts from the same manifest.
+//! Files in the previous manifest are already in the store. The parts of the remaining files are
+//! put, several at a time. A part is skipped if its name exists, because the name contains the
+//! digest. The manifest comes last. An interruption leaves unlisted parts. A repeated push finds
+//! these parts if the push starts from the same manifest.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -156,7 +156,7 @@ fn unreadable(url: &str, base: Option<u64>, number: u64, damage: &Corruption) ->
     Error::conflict(ConflictKind::UnreadableManifest, what)
 }
 
-/// Puts the files that the previous manifest, number `since`, lacks. Puts all files if that
+/// Puts the files that the previous manifest, number `since`, lacks. Puts every file if the
 /// manifest cannot be read. Returns all files.
 async fn send(
     store: &Store,

@@ -65,8 +65,8 @@ async fn retain(store: &Store, retention: &Retention) -> Result<RetentionResult>
             retained.removed_manifests += usize::from(store.remove_manifest(number).await?);
         }
     }
-    // Read after the removals, so that a restored copy of a removed manifest is included, or its
-    // restore fails.
+    // Read after the removals. If a removed manifest is restored meanwhile, the manifest is either
+    // included here, or the restore fails.
     let KeptParts { paths, manifests, damaged } = KeptParts::read(store).await?;
     (retained.manifests, retained.damaged) = (manifests, damaged);
     if !retained.damaged.is_empty() {
@@ -135,7 +135,7 @@ pub async fn unnamed_withdrawals(store: &Store) -> Result<BTreeMap<String, Vec<O
     };
     store.for_each_below(&Path::from(PARTS), listing::PARTS, collect).await?;
     for parts in found.values_mut() {
-        // The path of a part ends with its number and its digest.
+        // The path of a part ends with number and digest.
         parts.sort_by(|a, b| a.location.cmp(&b.location));
     }
     Ok(found)
@@ -148,8 +148,8 @@ pub async fn unnamed_withdrawals(store: &Store) -> Result<BTreeMap<String, Vec<O
 /// When the store cannot be read.
 pub async fn unnamed_parts(store: &Store) -> Result<u64> {
     let Some(&current) = store.manifests().await?.last() else { return Ok(0) };
-    // Reads the current number first, so that a push meanwhile makes no part look unlisted: such a
-    // push started from this manifest or a later one.
+    // Reads the current number first. A push meanwhile then starts from this manifest or a later
+    // manifest, so no part looks unlisted.
     let named = KeptParts::read(store).await?;
     let mut unnamed = 0;
     let count = async |part: ObjectMeta| {

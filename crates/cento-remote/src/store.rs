@@ -57,7 +57,7 @@ impl Store {
         let prefix = Path::from_absolute_path(&path);
         let prefix = prefix.map_err(|e| refused(url, URL, e.to_string()))?;
         let files = LocalFileSystem::new().with_fsync(true);
-        // One name for every spelling, because an index remembers its store by name.
+        // The same name for every spelling, because an index remembers the name of its store.
         let url = path.display().to_string();
         Store::over(Arc::new(PrefixStore::new(files, prefix)), &url)
     }
@@ -104,8 +104,8 @@ impl Store {
         }
     }
 
-    /// Refuses a store that overwrites objects despite the condition: it would lose one of two
-    /// simultaneous pushes. `create` marks the store as a repository first.
+    /// Refuses a store that overwrites objects despite the condition, because two simultaneous
+    /// pushes would then lose data. `create` marks the store as a repository first.
     pub async fn check_conditions(&self, create: bool) -> Result<()> {
         let path = Path::from(LAYOUT);
         let put = || self.put_new(&path, Bytes::from_static(LAYOUT_BYTES));
@@ -229,7 +229,7 @@ impl Store {
         found.bytes().await.map(Some).map_err(|e| self.failed("read", path, e))
     }
 
-    /// Calls `each` for all objects below `prefix`, whose list must be within `bounds`.
+    /// Calls `each` for all objects below `prefix`. The list must be within `bounds`.
     pub async fn for_each_below(
         &self,
         prefix: &Path,
@@ -385,7 +385,7 @@ fn manifest_path(number: u64) -> Path {
     Path::from(format!("manifests/{number:020}.json"))
 }
 
-/// Returns the number of the manifest at `path`, or `None` for any other object.
+/// Returns the number of the manifest at `path`, or `None` if the object is no manifest.
 fn number_of(path: &Path) -> Option<u64> {
     let digits = path.filename()?.strip_suffix(".json")?;
     let is_number = digits.len() == 20 && digits.bytes().all(|byte| byte.is_ascii_digit());

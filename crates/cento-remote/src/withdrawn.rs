@@ -31,8 +31,9 @@ pub async fn check_manifest(store: &Store, current: &Manifest, other: &Manifest)
     check(Path::new(store.url()), &own, &others, other.number)
 }
 
-/// Refuses a manifest that lacks withdrawals of a newer one. If the newest manifests cannot be
-/// read, compares it with the newest that can, and with the withdrawals that only the others list.
+/// Refuses a manifest that lacks withdrawals of a newer manifest. If the newest manifests cannot be
+/// read, compares with the newest readable manifest, and with the withdrawals that only unreadable
+/// manifests list.
 ///
 /// # Errors
 /// As [`check_manifest`].
@@ -58,7 +59,7 @@ pub async fn check_newer(store: &Store, manifest: &Manifest) -> Result<()> {
     }
 }
 
-/// Refuses a manifest that lacks withdrawals in a file that no readable manifest lists.
+/// Refuses a manifest that lacks withdrawals from a file outside of every readable manifest.
 async fn check_unnamed(store: &Store, manifest: &Manifest) -> Result<()> {
     let own = withdrawals(store, manifest).await?;
     for (name, parts) in unnamed_withdrawals(store).await? {

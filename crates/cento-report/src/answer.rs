@@ -52,8 +52,8 @@ impl MeasuredDocument {
         }
         let counting = Counting { boilerplate, tokens, common, cited: marked };
         let complete = answer.complete;
-        // A search without a limit drops hits after the last one with a passage. Once all were
-        // examined, and so counted, none of these is a source.
+        // A search without a limit drops the hits after the last hit with a passage. If every hit
+        // was examined and counted, the dropped hits are no sources.
         let more = answer.more && (limit.is_some() || answer.total.is_none());
         Ok(MeasuredDocument { name, text, sources, counting, more, complete })
     }

@@ -33,9 +33,9 @@ impl Default for Comparer {
 }
 
 impl Comparer {
-    /// Finds the words that only one of two passages has at its place. Case, punctuation and layout
-    /// make no difference. Returns `None` if the passages are too long, or too few steps are left.
-    /// The limit counts steps and not time, so that equal input gives equal reports.
+    /// Finds the words where two passages differ. Case, punctuation and layout make no difference.
+    /// Returns `None` if the passages are too long, or too few steps are left. The limit counts
+    /// steps, not time, so equal input gives equal reports.
     pub fn compare(&mut self, left: &str, right: &str) -> Option<Difference> {
         let (a, b) = (words(left), words(right));
         if a.len() > WORDS_MAX || b.len() > WORDS_MAX {

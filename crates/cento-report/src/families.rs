@@ -143,8 +143,8 @@ pub struct StripPart {
     pub relation: DateRelation,
 }
 
-/// A document that carries parts of another document: its id, its date, the relation of its date to
-/// the date of the other document, and the bytes of the parts.
+/// A document that carries parts of an earlier document: id, date, the relation of the two dates,
+/// and the bytes of the parts.
 pub type StripSource<'a> = (&'a str, Option<&'a str>, DateRelation, u64);
 
 impl Strip {

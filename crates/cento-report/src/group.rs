@@ -66,7 +66,7 @@ pub struct Members {
 }
 
 impl Members {
-    /// Adds a pair of documents, each with its name and its group, if any.
+    /// Adds a pair of documents, given by name and group, if any.
     pub fn connect(&mut self, sides: [(&str, Option<&Group>); 2]) {
         let [a, b] = sides.map(|(name, group)| {
             let (key, name) = Members::key(name, group);

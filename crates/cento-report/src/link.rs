@@ -1,6 +1,6 @@
 //! Ids that are addresses a reader can follow.
 
-/// Returns `id` if it is an address of http or https that can become a link unchanged.
+/// Returns `id` if `id` is an http or https address that can become a link unchanged.
 ///
 /// Everything else stays text: other schemes could run scripts, and an address with a user name
 /// looks like the address of a different host.
@@ -18,7 +18,7 @@ pub fn link(id: &str) -> Option<&str> {
     let (host, path) = rest.split_at(end);
     let of_host = |b: u8| b.is_ascii_alphanumeric() || b"-._:[]".contains(&b);
     let is_host = host.bytes().all(of_host) && host.bytes().any(|b| b.is_ascii_alphanumeric());
-    // Excludes characters that every address escapes, and letters that look like other letters.
+    // Excludes characters that addresses escape, and lookalike letters.
     let of_path = |b: u8| b.is_ascii_graphic() && !b"\"'<>\\^`{|}".contains(&b);
     (is_host && path.bytes().all(of_path)).then_some(id)
 }

@@ -49,8 +49,8 @@ pub fn rounded(share: f64, whole: u64) -> u64 {
     ((share * whole as f64).round() as u64).clamp(1, whole - 1)
 }
 
-/// Writes how many of a list of `things` are shown, and the option that shows all. Returns `None`
-/// if all are shown.
+/// Writes how many of a list of `things` are shown, and the option for the whole list. Returns
+/// `None` for a complete list.
 ///
 /// ```
 /// use cento_report::shown_of;

@@ -1,7 +1,8 @@
 //! Is a file a report or network of this crate?
 //!
-//! If you repeat a command, the new report replaces the earlier one, but no essay that happens to
-//! have its name. HTML has a place for a mark. The other formats are known by their first bytes.
+//! If you repeat a command, the new report replaces the earlier report, but never an essay that
+//! happens to have the same name. HTML has a place for a mark. The other formats are known by their
+//! first bytes.
 
 /// The beginnings of reports as JSON and csv, and of networks.
 const BEGINNINGS: [&str; 10] = [

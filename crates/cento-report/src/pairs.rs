@@ -136,8 +136,8 @@ impl PairEntry {
     }
 }
 
-/// Returns what the similarities of texts count: the runs of words that the scheme compares, or
-/// its fingerprints if these are no runs.
+/// Returns the unit of the similarities: the runs of words that the scheme compares, or
+/// fingerprints if the scheme has no runs.
 #[must_use]
 pub fn compared_units(scheme: &Scheme, analyzer: &Analyzer) -> String {
     let is_code = analyzer.spec().name() == "code";
@@ -171,9 +171,9 @@ pub struct DescribedPairs {
     pub histogram: Option<Histogram>,
     /// The pairs, best first, with their similarities.
     pub pairs: Vec<(PairReport, f64)>,
-    /// The number of all pairs that meet the thresholds. `pairs` has the best of them.
+    /// The number of pairs that meet the thresholds. `pairs` has the best pairs.
     pub total: u64,
-    /// The option that shows more pairs, such as `--limit`. Empty if there is no such option.
+    /// The option that shows more pairs, such as `--limit`, or empty.
     pub limit_option: &'static str,
     /// The inputs that were not compared.
     pub not_compared: Vec<NotCompared>,
@@ -289,8 +289,8 @@ impl PairsReport {
         }
     }
 
-    /// Returns the pairs with a program that is too short to tell, or the other pairs, each with
-    /// its number.
+    /// Returns the numbered pairs with a program that is too short to judge, or the remaining
+    /// pairs.
     pub(crate) fn numbered(&self, too_short: bool) -> impl Iterator<Item = (usize, &PairEntry)> {
         (1..).zip(&self.pairs).filter(move |(_, pair)| pair.is_too_short() == too_short)
     }

@@ -56,9 +56,9 @@ pub struct Counting {
     /// The bytes of boilerplate, which do not count. The search knew the boilerplate and found no
     /// passage there.
     pub boilerplate: Vec<(u32, u32)>,
-    /// For a program, the first byte of each token. In a program tokens count instead of
-    /// characters, so that comments do not count, and a long string counts as much as a short one.
-    /// `None` for prose.
+    /// The first byte of every token of a program, or `None` for prose. In programs tokens count
+    /// instead of characters, because comments must not count, and a long string must count as much
+    /// as a short string.
     pub tokens: Option<Vec<u32>>,
     /// The bytes of common spans of a trace, which are not reused.
     pub common: Vec<(u32, u32)>,
@@ -417,8 +417,8 @@ fn check(name: &str, text: &str, found: &ReuseSource) -> Result<()> {
     Ok(())
 }
 
-/// Finds the parts that do not count, and counts their characters or tokens. Returns the counts,
-/// all these parts, and the boilerplate that is not cited.
+/// Finds the parts to ignore, and counts the ignored characters or tokens. Returns the counts, the
+/// ignored parts, and the uncited boilerplate.
 fn exclude(
     text: &str,
     all: &CountedText,

@@ -1,7 +1,8 @@
 //! JSON objects as rows of csv or tsv.
 //!
 //! A column has the name of its field in JSON, with a point before each field of a nested object,
-//! so that a list has the same names in both forms. A cell with a list or an object contains JSON.
+//! so that a list has the same names in JSON and csv. A cell with a list or an object contains
+//! JSON.
 
 use std::io::{self, Write};
 
@@ -77,8 +78,8 @@ impl<W: Write> Rows<W> {
         Rows { out, columns }
     }
 
-    /// Writes the fields of `object` that have columns. A text that a spreadsheet would take for a
-    /// formula gets a `'` before it. A missing or null field leaves its cell empty.
+    /// Writes the fields of `object` that have columns. A text that looks like a spreadsheet
+    /// formula gets a `'` in front. A missing or null field leaves its cell empty.
     ///
     /// # Errors
     /// When the output cannot be written, or `object` has no form in JSON.

@@ -40,8 +40,7 @@ pub(crate) fn cell(text: &str) -> String {
     }
 }
 
-/// Writes a share with all its digits, as lists in JSON and csv do, so that equal shares are equal
-/// in every table.
+/// Writes a share in full, as lists in JSON and csv do, so equal shares are equal in every table.
 fn share(share: f64) -> String {
     format!("{share:?}")
 }

@@ -1,7 +1,7 @@
 //! Text from outside, as a terminal can show it.
 //!
-//! A terminal obeys some characters instead of showing them. Names of files, ids, addresses and
-//! passages come from outside, so programs write such characters as escapes.
+//! Some characters are commands to a terminal. Names of files, ids, addresses and passages come
+//! from outside, so programs write the commands as escapes.
 
 use std::borrow::Cow;
 use std::io;

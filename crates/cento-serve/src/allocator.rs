@@ -31,13 +31,13 @@ fn set(limit: libc::c_int) -> bool {
 /// The bytes freed since memory was last returned.
 static FREED: AtomicUsize = AtomicUsize::new(0);
 
-/// Freed bytes before memory is returned. Not after each request, because the allocator looks
-/// through all of its areas.
+/// Freed bytes before memory is returned. Not after every request, because the allocator looks
+/// through its whole memory.
 const FREED_BYTES_MAX: usize = 64 << 20;
 
 /// Notes that about `bytes` bytes in small pieces, such as meta objects, were freed, and has the
-/// allocator return freed memory from time to time. By itself it returns only the end of an area,
-/// so one piece that is still in use kept a hundred MB before it.
+/// allocator return freed memory from time to time. On its own, the allocator returns only the end
+/// of an area, so a single piece in use kept a hundred MB before it.
 pub fn freed(bytes: usize) {
     let before = FREED.fetch_add(bytes, Ordering::Relaxed);
     if before.saturating_add(bytes) >= FREED_BYTES_MAX {
@@ -63,7 +63,7 @@ mod tests {
     use std::sync::Barrier;
     use std::thread;
 
-    /// Runs a test of this module in a process of its own, because the tests beside it take memory
+    /// Runs a test of this module in a separate process, because neighboring tests take memory,
     /// too.
     fn alone(name: &str, test: fn()) {
         if env::args().any(|argument| argument == "--exact") {

@@ -33,7 +33,7 @@ pub const ANSWER_BYTES_MAX: usize = 64 << 20;
 /// How long to read the remaining body of a refused request.
 const FORGET_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// The number of places of other requests for each separate place of a request that writes.
+/// The number of ordinary places for every separate place of a request that writes.
 const WRITE_SHARE: usize = 4;
 
 pub struct App {
@@ -74,7 +74,7 @@ pub struct App {
     commands: Sender<Command>,
     /// The watches, if the service writes its index.
     pub matching: Option<Arc<Matching>>,
-    /// Turns for requests that read events, also while they wait for events.
+    /// Turns for requests that read events, including the wait for events.
     pub event_reading: Arc<Turns>,
 }
 
@@ -103,7 +103,7 @@ pub struct WriterChannels {
     pub matching: Option<Arc<Matching>>,
 }
 
-/// Stops a search when its request is dropped, which means that the client has gone.
+/// Stops a search when the request is dropped because the client has gone.
 pub struct StopOnDrop(pub Stop);
 
 impl Drop for StopOnDrop {
@@ -122,8 +122,8 @@ impl App {
         memory: Arc<ByteBudget>,
     ) -> App {
         let ServedIndex { published, source, shards } = served;
-        // Every body that is allowed has room when no other is there: with its decoder, whose
-        // window is at most as large as the body, and beside a copy of its parts.
+        // Every allowed body has room when it is the only body: with a decoder, whose window is at
+        // most as large as the body, and beside a copy of the body's parts.
         let body_bytes = settings.body_bytes_max.saturating_mul(2).saturating_add(DECODER_BYTES);
         let gate_bytes = (settings.memory_bytes / 8).max(body_bytes);
         let answer_bytes = (settings.memory_bytes / 8).max(settings.body_bytes_max);
@@ -206,7 +206,7 @@ impl App {
         self.body_for(&self.write_places, &self.writes, request).await
     }
 
-    /// Reads the body of a request that needs a place only if it is longer than `bytes_max`.
+    /// Reads the body of a request. Only a body longer than `bytes_max` needs a place.
     pub async fn quick_body(
         &self,
         request: Request,
@@ -236,7 +236,7 @@ impl App {
     }
 
     /// Does long work on a separate thread, in turn with other clients. Searches go first. `job`
-    /// waits for its turn before each part of the work, such as a file.
+    /// waits for a turn before every part of the work, such as a file.
     pub async fn in_turn<T: Send + 'static>(
         &self,
         client: Client,

@@ -1,4 +1,4 @@
-//! Shares a list of work among the threads that other requests leave free.
+//! Shares a list of work among idle threads.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -76,7 +76,7 @@ mod tests {
 
     #[test]
     fn pieces_are_worked_on_at_the_same_time() {
-        // The calls wait for each other, so a single thread would never end.
+        // Every call waits for the other calls, so a single thread would never end.
         let barrier = Barrier::new(3);
         let threads = Mutex::new(BTreeSet::new());
         let work = |_| {

@@ -65,9 +65,9 @@ fn new_id() -> HeaderValue {
     HeaderValue::try_from(id).expect("digits are a value of a header")
 }
 
-/// Returns the address of the client: the other end of the connection or, if that is a trusted
-/// proxy, the address that the proxy reports. Entries before the first untrusted address may be
-/// forged by the client at that address.
+/// Returns the address of the client: the peer of the connection or, if the peer is a trusted
+/// proxy, the address that the proxy reports. The client at the first untrusted address may have
+/// forged any entries before this address.
 pub fn address(peer: Peer, headers: &HeaderMap, trusted: &[IpNet]) -> IpAddr {
     let is_trusted = |address: &IpAddr| trusted.iter().any(|net| net.contains(address));
     let mut client = peer.0.ip().to_canonical();

@@ -29,7 +29,7 @@ use pace::{Pace, PacedStream};
 /// that limit applies. The same holds for answers.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// How long a client may take to accept some of its answer.
+/// How long a client may go without accepting a part of the answer.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// The maximum size of the head of a request, and of the bytes read ahead.

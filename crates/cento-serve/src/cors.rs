@@ -32,7 +32,7 @@ impl Origins {
         origins.into_iter().map(parse).collect::<Result<_, _>>().map(Origins)
     }
 
-    /// Tells whether no origin is listed, so that pages of other sites are refused.
+    /// Tells whether no origin is listed, so that foreign pages are refused.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -86,7 +86,7 @@ fn parse(text: &str) -> Result<HeaderValue, String> {
     }
 }
 
-/// Returns the answer to a browser's preflight request. Other requests give `None`.
+/// Returns the answer to a browser's preflight request. `None` for any other request.
 pub fn preflight(method: &Method, headers: &HeaderMap) -> Option<Response> {
     let asks =
         method == Method::OPTIONS && headers.contains_key(header::ACCESS_CONTROL_REQUEST_METHOD);

@@ -44,7 +44,7 @@ pub trait Upstream: Send {
 pub struct Newest {
     /// The number of the commit, 0 for an empty upstream.
     pub commit: u64,
-    /// Whether the upstream began anew, so that the served commit is not in its history.
+    /// Whether the upstream began anew without the served commit in its history.
     pub is_restarted: bool,
 }
 
@@ -210,8 +210,8 @@ impl Follower {
     }
 }
 
-/// Opens the newest commit on this machine. A damaged commit is removed, so that it is fetched
-/// again.
+/// Opens the newest commit on this machine. Removes a damaged commit, so that the follower fetches
+/// the commit again.
 fn open_present(
     upstream: &dyn Upstream,
     key: Option<&Key>,

@@ -148,7 +148,7 @@ fn admit(app: &App, request: &Request, is_listed: bool) -> Result<(), Failure> {
 }
 
 /// Headers that identify the client and the request. If a header had two values, one reader might
-/// believe the first and another the last.
+/// believe the first value, and another reader the last value.
 const DECISIVE: [HeaderName; 7] = [
     header::HOST,
     header::AUTHORIZATION,
@@ -190,8 +190,7 @@ fn is_same_host(a: &str, b: &str, scheme: Option<&str>) -> bool {
     without(a) == without(b)
 }
 
-/// Tells whether the request comes from a page of another site, by a header that older browsers
-/// also send.
+/// Tells whether the request comes from a foreign page, by a header that older browsers also send.
 fn has_foreign_origin(headers: &HeaderMap) -> bool {
     let Some(origin) = headers.get(header::ORIGIN) else { return false };
     let authority = origin.to_str().ok().and_then(|origin| origin.split_once("://"));

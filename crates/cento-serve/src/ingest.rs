@@ -104,7 +104,7 @@ fn sign_all(
                 let _ = commands.send(command);
             }
             Err(failure) => {
-                // Some documents may have been made, of a client that is gone, too.
+                // Some documents may have been made, even if the client is gone.
                 allocator::freed(usual);
                 reply.send(Err(failure));
             }

@@ -197,8 +197,7 @@ pub struct Service {
 
 /// Where new commits come from.
 enum CommitSource {
-    /// From requests, through the threads that sign, the writer, and the threads that follow up
-    /// commits.
+    /// From requests, through signing threads, the writer, and threads that follow up commits.
     Written {
         index: Index,
         commands: Sender<Command>,
@@ -358,7 +357,8 @@ impl Service {
         match changes {
             CommitSource::Written { index, commands, signers, writer, matching, webhooks } => {
                 signers.join();
-                // Remove the file before releasing the lock. Another process may own it afterwards.
+                // Remove the file before releasing the lock, because another process may own the
+                // file afterwards.
                 drop(here);
                 let _ = commands.send(Command::Stop);
                 let committed = writer.join(&index, shutdown_timeout);

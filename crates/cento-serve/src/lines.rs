@@ -42,7 +42,7 @@ pub struct Lines {
     waited: WaitedTime,
 }
 
-/// The time in microseconds that a computation has waited for its client and for its turn.
+/// The time in microseconds that a computation has waited for the client and for its turn.
 #[derive(Clone, Default)]
 struct WaitedTime(Arc<AtomicU64>);
 

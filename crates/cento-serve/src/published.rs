@@ -14,7 +14,7 @@ const LIST: &str = "meta.json";
 /// The searcher over the last commit. A request takes the searcher at the beginning and keeps it,
 /// so it sees a single commit.
 pub struct PublishedCommit {
-    /// The indexes, opened for searches in all of them. The writer has a separate `Index`.
+    /// The indexes, opened for searching. The writer has a separate `Index`.
     indexes: RwLock<Vec<Index>>,
     current: RwLock<Arc<Searcher>>,
 }
@@ -87,7 +87,7 @@ pub fn unlocked(index: Index, key: Option<&Key>) -> Result<Index> {
     Ok(index)
 }
 
-/// Returns a searcher over the last commits of all indexes. The name of an index is its path.
+/// Returns a searcher over the last commits of all indexes. An index is named after its path.
 fn searcher(indexes: &[Index]) -> Result<Arc<Searcher>> {
     let named = indexes
         .iter()

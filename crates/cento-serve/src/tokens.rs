@@ -101,7 +101,7 @@ impl Tokens {
         self.tokens.read().unwrap_or_else(PoisonError::into_inner).is_empty()
     }
 
-    /// Returns the role of a request with these headers, or `None` without a known token.
+    /// Returns the role of a request by its headers, or `None` without a known token.
     pub fn role(&self, headers: &HeaderMap) -> Option<Role> {
         if self.is_empty() {
             return Some(Role::Write);

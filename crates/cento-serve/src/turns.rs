@@ -32,8 +32,8 @@ pub struct Work {
 /// Reading files, comparing all documents of a request, and similar work.
 pub const LONG_WORK: Work = Work { what: "wait for long work", jobs_max: 64, jobs_of_one_max: 32 };
 
-/// Requests about all documents. Only a few may wait, because a request takes minutes if the index
-/// is large, and its client hears nothing until its turn.
+/// Requests about all documents. Only a few may wait, because a request takes minutes in a large
+/// index, and the client hears nothing until its turn.
 pub const COLLECTIONS: Work =
     Work { what: "about all documents are in progress", jobs_max: 16, jobs_of_one_max: 4 };
 
@@ -228,7 +228,8 @@ mod tests {
 
     #[test]
     fn a_client_with_one_file_waits_for_one_file_of_a_client_with_a_hundred() {
-        // Once 100 documents of a single client blocked all other clients for 30 s, even searches.
+        // Once 100 documents of a single client blocked the remaining clients for 30 s, even
+        // searches.
         let turns = Turns::new(LONG_WORK, 1);
         let (events, heard) = mpsc::channel();
         let never = Stop::new();

@@ -31,8 +31,8 @@ pub struct AddOptions {
     /// A document with a generated id replaces any document with this id, even from a different
     /// source.
     pub replaces_any: bool,
-    /// A document with the id of another document gets a number after its id, so that none is
-    /// replaced. The same document twice is one document.
+    /// Adds a number to an id that a different document already has, because otherwise the new
+    /// document would replace the first. An equal text under the same id stays a single document.
     pub numbers_ids: bool,
     /// How sources are read.
     pub source: SourceOptions,
@@ -194,11 +194,11 @@ pub fn add(
     Ok(report)
 }
 
-/// The numbers of documents with an id that another document has.
+/// The numbers given so far to repeated ids.
 #[derive(Default)]
 struct NumberedIds {
     last: HashMap<String, u32>,
-    /// By id and text, so that a document that comes again is the same document.
+    /// By id and text, so that an exact repetition is the same document.
     of_texts: HashMap<(String, Digest), u32>,
 }
 

@@ -44,7 +44,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Returns the first `bytes_max` bytes, and a source that still begins with them.
+    /// Reads the first `bytes_max` bytes ahead. The returned source starts with the same bytes.
     pub fn peek(self, bytes_max: usize) -> io::Result<(Vec<u8>, Source<'a>)> {
         // A pipe cannot be read twice.
         if let Source::File(mut file) = self {

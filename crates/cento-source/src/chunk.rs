@@ -115,8 +115,7 @@ pub enum ChunkKind {
 pub struct InFile {
     /// The place of the text in the file. Only web pages have it.
     pub origins: Option<Origins>,
-    /// The number of characters, such as white letters, that are left out of the text because a
-    /// reader does not see them.
+    /// The number of omitted characters that a reader does not see, such as white letters.
     pub hidden_characters: u64,
     /// The file has an id and a meta object, and no text: the meta object of the stored document of
     /// this id is to be changed, by a merge patch. Read only if requested.
@@ -253,7 +252,8 @@ impl Chunk {
         [Some(document), missing].into_iter().flatten()
     }
 
-    /// Returns the document, with the chunk's source if its id was generated from its place.
+    /// Returns the document. If the id was generated from the place, the document keeps the chunk's
+    /// source.
     fn with_id_source(&self, document: Document) -> Document {
         match document.id_source {
             IdSource::STREAM => document.with_id_source(self.id_source),

@@ -210,9 +210,9 @@ fn is_bzip2(after_digit: &[u8]) -> bool {
     BZIP2_BLOCKS.iter().any(|block| after_digit.starts_with(block))
 }
 
-/// Returns the first `len_max` bytes of `inner`, and a stream of all bytes. If `inner` fails after
-/// some bytes, the stream repeats these bytes, then the error, then anything that `inner` still
-/// gives.
+/// Returns the first `len_max` bytes of `inner`, and a stream of everything. If `inner` fails
+/// early, the stream repeats the bytes read so far, then the error, and then continues with
+/// `inner`.
 pub fn peek<'a>(
     mut inner: impl Read + 'a,
     len_max: usize,

@@ -15,7 +15,7 @@ use crate::{Chunk, ReadChunk, ReadError, SourceOptions};
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum CorpusPart {
-    /// A document, with the questions that occur in its text.
+    /// A document, with the questions found in the text.
     Document(Document, Vec<Finding>),
     /// A file that was skipped.
     Skipped {

@@ -34,10 +34,10 @@ pub fn place_of(path: &Path) -> Arc<str> {
     name.strip_prefix("./").unwrap_or(&name).into()
 }
 
-/// Finds all files below a directory, in the order of their paths.
+/// Finds all files below a directory, sorted by path.
 ///
 /// # Errors
-/// An entry that `options` exclude, or that cannot be read, gives an error. The iterator continues.
+/// An unreadable entry, or an entry excluded by `options`, gives an error. The iterator continues.
 pub fn files_below(
     dir: &Path,
     options: &SourceOptions,

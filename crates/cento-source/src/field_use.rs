@@ -27,9 +27,9 @@ pub struct FieldUse {
     left_out: AtomicU64,
     /// Whether a document dropped a field that got no slot.
     has_more: AtomicBool,
-    /// The requested fields of the meta object that exist, a bit for each field.
+    /// The requested fields of the meta object found so far, a bit per field.
     met: AtomicU64,
-    /// The fields of the text that exist, if there are several, a bit for each field.
+    /// The fields of the text found so far, if there are several, a bit per field.
     met_text: AtomicU64,
     /// Whether any record has the field of the id.
     has_id: AtomicBool,
@@ -157,8 +157,7 @@ impl FieldUse {
         is_named && self.is_any.load(Ordering::Relaxed) && !self.has_id.load(Ordering::Relaxed)
     }
 
-    /// Returns the first of several fields of the text that no record had, or `None` without
-    /// records.
+    /// Returns the first of several text fields that no record had, or `None` without records.
     #[must_use]
     pub fn missing_text<'a>(&self, text_field: &'a TextField) -> Option<&'a str> {
         if !self.is_any.load(Ordering::Relaxed) || text_field.names().count() < 2 {

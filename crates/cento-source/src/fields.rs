@@ -44,8 +44,7 @@ pub fn unknown(name: &str, [id, text]: [&str; 2]) -> Refusal {
     what.into()
 }
 
-/// Describes a field that no record has, with the names of fields that records have but cento does
-/// not read.
+/// Describes a field that no record has. Also lists existing fields that cento does not read.
 pub fn missing_in_all(name: &str, names: &[&str]) -> String {
     let meant = did_you_mean(name, names.iter().copied().filter(|known| known.len() <= CHARS_MAX));
     let shown = names.iter().take(SHOWN_MAX).map(|name| format!("`{}`", short(name)));

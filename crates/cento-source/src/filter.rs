@@ -75,7 +75,7 @@ pub(crate) const NO_FILES: &str = "it has no files";
 /// Why nothing is read of a directory, if ignore files may have excluded its files silently.
 pub(crate) const NO_FILES_LEFT: &str = "it has no files that .gitignore and .ignore do not exclude";
 
-/// Why nothing is read of a file that could hold documents, such as a table without rows.
+/// Why nothing is read of a file without documents, such as a table without rows.
 pub(crate) const NO_DOCUMENTS: &str = "it has no documents";
 
 const BY_EXCLUDE: &str = "--exclude leaves it out";
@@ -204,7 +204,7 @@ impl PathFilter {
         PathFilter { libraries: Some(Libraries { first_is_a_person, of_programs }), ..self }
     }
 
-    /// Also skips files that hold data by their names, unless a pattern includes them.
+    /// Also skips files with the names of data files, unless a pattern includes the files.
     #[must_use]
     pub fn without_data(self) -> PathFilter {
         PathFilter { leaves_out_data: true, ..self }

@@ -14,7 +14,7 @@ use crate::{SourceOptions, charset};
 ///
 /// The list of these values drives everything that goes through all formats: recognizing and
 /// reading files, `cento info formats`, tables of the documentation, seeds of fuzz targets, and
-/// tests of laws that hold for every format.
+/// tests of laws for every format.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct FileFormat {
@@ -28,8 +28,7 @@ pub struct FileFormat {
     pub feature: Option<&'static str>,
     /// Whether this build reads the format.
     pub is_built: bool,
-    /// Whether line numbers of the text are line numbers of the file, so that passages can show
-    /// them.
+    /// Whether text and file have the same line numbers, so that passages can show line numbers.
     pub keeps_lines: bool,
     /// A small file, or only its beginning if the format is not text.
     pub example: &'static [u8],
@@ -40,12 +39,12 @@ pub struct FileFormat {
 /// A text format with markup: a file is one document.
 #[derive(Debug)]
 pub struct Markup {
-    /// What such a file is, as a clause, for files whose name promises another format.
+    /// A clause such as "it is an OCR page", for files whose name promises a different format.
     pub(crate) is: &'static str,
     /// Recognizes a text by its beginning, whatever the file is called.
     pub(crate) begins: fn(&Beginning<'_>) -> bool,
     /// A file with one of the extensions has this format if it begins with these bytes. Empty bytes
-    /// accept any text that does not begin as a mail or JSON. `None` ignores the name.
+    /// accept any text unless it begins as a mail or JSON. `None` ignores the name.
     pub(crate) named_begins: Option<&'static [u8]>,
     /// The function that makes the text of a file.
     pub(crate) text_of: TextOf,
@@ -61,7 +60,7 @@ pub(crate) struct Beginning<'a> {
     pub text: &'a [u8],
 }
 
-/// The text of a file, with the place of each stretch in the file if the reader knows it.
+/// The text of a file, and the file places of all stretches if the reader knows the places.
 pub(crate) type Text = (ExtractedText, Option<Origins>);
 
 /// Makes the text of a file.
@@ -69,7 +68,7 @@ pub(crate) type Text = (ExtractedText, Option<Origins>);
 pub(crate) enum TextOf {
     /// From the file as text.
     Decoded(fn(&str) -> String),
-    /// From the file as text, and from the definitions in other files that it uses.
+    /// From the file as text, and from definitions in other files.
     WithDefinitions(fn(&str, &str) -> String),
     /// From the bytes, which may be damaged. The error is a clause.
     Bytes(fn(&[u8], &SourceOptions) -> Result<Text, String>),
@@ -150,7 +149,7 @@ impl Columnar {
     }
 }
 
-/// Returns whether a name has one of these endings. Case is ignored.
+/// Returns whether a name has one of these endings, ignoring case.
 pub fn has_ending(name: &str, endings: &[&str]) -> bool {
     let name = name.as_bytes();
     let is_end = |ending: &&str| {

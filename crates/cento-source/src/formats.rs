@@ -120,8 +120,8 @@ mod tests {
     use crate::sniff::{Form, form};
     use crate::{Html, ReadError, SourceOptions, read_bytes};
 
-    /// Returns the name of the listed format that reads this form, or `None` if nothing reads it.
-    /// Without a catch-all arm, so that a new form does not compile until it is in the list.
+    /// Returns the name of the listed format for this form, or `None` if nothing reads the form.
+    /// Without a catch-all arm, so that a new form does not compile until the list has it.
     fn format_of(form: Form) -> Option<&'static str> {
         Some(match form {
             Form::Unread(_) | Form::Refused(_) | Form::Misnamed { .. } | Form::Unclear => {

@@ -60,7 +60,7 @@ struct Collector<'a> {
     held_bytes: usize,
     /// The files already read, if inputs overlap.
     seen: HashSet<String>,
-    /// Whether there are several inputs, which may contain each other.
+    /// Whether there are several inputs, which may overlap.
     is_several: bool,
     /// The paths already reported, if there are several inputs.
     told: HashSet<String>,
@@ -73,7 +73,7 @@ struct Collector<'a> {
 #[derive(Default)]
 struct OpenDocument {
     number: u64,
-    /// The number of files that were read, or skipped for a reason other than their names.
+    /// The number of files that were read, or skipped for a reason besides the name.
     files: u32,
     bytes: usize,
     parts: Vec<(String, Chunk)>,

@@ -42,8 +42,8 @@ pub enum By {
     /// archives of the documents. Each of several inputs is a document, unless most inputs hold
     /// only directories.
     Directory,
-    /// All files in an archive. The outermost archive counts, unless most of these hold only
-    /// archives.
+    /// All files in an archive. The outermost archive counts, unless most outermost archives hold
+    /// only archives.
     Archive,
     /// All files whose paths have the same value of `{document}`. Other fields become fields of
     /// `meta`, and `{part}` is the name of the file within its document.
@@ -88,14 +88,14 @@ impl fmt::Display for By {
     }
 }
 
-/// The documents of some inputs, each with several files.
+/// The documents of some inputs, with several files per document.
 #[derive(Debug)]
 pub struct Grouping {
     by: By,
     roots: Vec<Root>,
     /// The number of files of each document, by id.
     files: HashMap<String, u32>,
-    /// Documents that have no file left, because every file is skipped by its name.
+    /// Documents without any file left, because every file is skipped by its name.
     emptied: Vec<String>,
     /// Whether a file is in several inputs.
     repeats: bool,
@@ -359,8 +359,8 @@ impl Deeper {
         }
     }
 
-    /// Returns a remark if `{part}` has a directory in all files. The document may begin one level
-    /// deeper.
+    /// Returns a remark if `{part}` has a directory in all files. The document may then begin a
+    /// level deeper.
     fn remark(self, pattern: &NamePattern) -> Option<Remark> {
         let example = self.example.filter(|_| !self.is_other)?;
         if !pattern.fields().any(|field| field == PART) {
@@ -457,7 +457,7 @@ fn archives_in(root: &Container, below: &[&str]) -> Vec<usize> {
 
 /// Returns the levels of `--by archive`.
 fn archives(all: &[InputNames]) -> Vec<GroupLevel> {
-    // The inner archives of each outermost archive, and whether it has other files.
+    // The inner archives by outermost archive, with a flag for other files.
     let mut outer: BTreeMap<String, (HashSet<String>, bool)> = BTreeMap::new();
     for names in all {
         for file in &names.files {

@@ -6,7 +6,7 @@
 const OF_MAILS: [&[u8]; 5] =
     [b"received", b"message-id", b"mime-version", b"return-path", b"delivered-to"];
 
-/// Headers of mails and articles that other texts may have, too.
+/// Headers of mails and articles that other texts may also have.
 const OF_ARTICLES: [&[u8]; 16] = [
     b"cc",
     b"date",
@@ -110,7 +110,7 @@ pub enum Separator {
     Bare,
 }
 
-/// Returns the kind of separator that a line may be, or `None`.
+/// Returns the kind of separator for a line, or `None` if the line is no separator.
 pub fn separator(line: &[u8]) -> Option<Separator> {
     let rest = line.strip_prefix(b"From ")?;
     let is_time =

@@ -73,8 +73,9 @@ const HIDDEN: [&[u8]; 9] = [
     b"annotation-xml",
 ];
 
-/// Elements of HTML that end a line of text, or stand apart from the words beside them. All others
-/// are within a line: those for parts of a sentence, and by the rules of HTML also unknown ones.
+/// Elements of HTML that end a line of text, or stand apart from the words beside them. The
+/// remaining elements are within a line: parts of a sentence, and by the rules of HTML also unknown
+/// elements.
 const APART: [&[u8]; 83] = [
     b"address",
     b"applet",
@@ -378,7 +379,8 @@ fn words(text: &str) -> i64 {
     text.split(char::is_whitespace).filter(|piece| !piece.is_empty()).map(of_piece).sum()
 }
 
-/// Returns the text of the pieces, in lines as a browser shows them, with its places in the page.
+/// Joins the pieces into the lines that a browser shows. Also returns the places of the lines in
+/// the page.
 fn joined(page: &str, pieces: &[PagePiece]) -> (String, Option<Origins>) {
     let origins = Origins::of_file(page);
     let mut writer = TextWriter { text: String::new(), origins, gap: None };
@@ -414,7 +416,7 @@ struct TextWriter {
 /// A separator of words.
 #[derive(Clone, Copy)]
 enum TextGap {
-    /// A space, with its place in the page if it is a literal space there.
+    /// A space, with the place of a literal space in the page, if any.
     Space(Option<usize>),
     /// The end of a line.
     Line,

@@ -1,8 +1,8 @@
 //! Checks that `.gitignore` files are safe to read.
 //!
 //! The library that reads these files parses nested braces by recursion. A line of nothing but
-//! braces, in another user's directory, would overflow the stack and end the process. Such a
-//! directory is refused.
+//! braces, in a different user's directory, would overflow the stack and end the process. A
+//! directory with too many nested braces is refused.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
@@ -28,7 +28,7 @@ pub fn check_with_parents(dir: &Path) -> Result<()> {
     real.ancestors().try_for_each(check)
 }
 
-/// Refuses a directory if one of its ignore files is unsafe.
+/// Refuses a directory with an unsafe ignore file.
 ///
 /// # Errors
 /// For the first unsafe file, with its path.

@@ -392,14 +392,14 @@ impl<'de> Visitor<'de> for FieldPlace<'_> {
 struct LineRecord<'de> {
     id: Option<&'de RawValue>,
     text: Option<FieldText>,
-    /// The top-level members that contain the text, if its field is nested.
+    /// The top-level members that contain the text, if the text field is nested.
     within: Vec<(String, &'de RawValue)>,
-    /// The top-level member that contains the id, if its field is nested.
+    /// The top-level member that contains the id, if the id field is nested.
     above_id: Option<&'de RawValue>,
     parts: Option<&'de RawValue>,
     /// With the numbers of the fields in the options.
     meta: Vec<(usize, &'de RawValue)>,
-    /// Fields that become members of the meta object although no option names them.
+    /// Fields that no option names, but that become members of the meta object.
     others: Vec<(String, &'de RawValue)>,
     id_place: Option<u64>,
     /// The first unknown field, if unknown fields matter.
@@ -442,7 +442,7 @@ const ID_PLACE: &str = "id_place";
 /// time.
 pub const ADDED: &str = "added";
 
-/// Reads the fields that the options name, and all remaining fields if the options keep those.
+/// Reads the fields named by options, and the remaining fields if the options keep everything.
 struct FieldReader<'a>(&'a SourceOptions);
 
 impl<'de> DeserializeSeed<'de> for FieldReader<'_> {

@@ -4,7 +4,7 @@ use cento::text::kind::{SAMPLE_BYTES, by_beginning, has_controls, has_nuls};
 
 use crate::charset::{is_utf16, looks_binary};
 
-/// Returns why these bytes are not text, as a clause, or `None` if they are text. A declared
+/// Returns a clause with the reason why these bytes are not text, or `None` for text. A declared
 /// encoding permits NULs, which may be halves of characters.
 pub fn no_text(bytes: &[u8], is_declared: bool) -> Option<&'static str> {
     let sample = &bytes[..bytes.len().min(SAMPLE_BYTES)];

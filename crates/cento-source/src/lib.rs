@@ -103,9 +103,9 @@ pub use table_form::TableForm;
 pub use text_field::TextField;
 pub use train::train;
 
-/// Serves a process of the same program that reads sources and has started this process as its
-/// worker. Returns `None` if the arguments come from a user instead. A program that is the worker
-/// of its own [`Extraction`] or [`Tables`] calls this function before anything else.
+/// Serves a parent process of the same program that reads sources and has started this process as
+/// its worker. Returns `None` if the arguments come from a user instead. A program that is its own
+/// [`Extraction`] or [`Tables`] worker calls this function before anything else.
 #[must_use]
 pub fn serve_as_worker(arguments: &[OsString]) -> Option<io::Result<()>> {
     match arguments {
@@ -155,7 +155,7 @@ pub struct SourceOptions {
     pub field_use: Option<Arc<FieldUse>>,
     /// Learns how much of the inputs has been read.
     pub read_meter: Option<Arc<ReadMeter>>,
-    /// The encoding of files other than JSON lines. `None` detects the encoding of each file.
+    /// The encoding of files other than JSON lines. `None` detects the encoding file by file.
     pub encoding: Option<String>,
     /// Longer lines and files are refused.
     pub record_bytes_max: usize,
@@ -179,7 +179,7 @@ pub struct SourceOptions {
     /// Report text that a reader does not see. Off by default, because every character has to be
     /// examined.
     pub tells_unseen: bool,
-    /// Documents keep the line that they were read from.
+    /// Documents keep their line of the input.
     pub keeps_records: bool,
     /// Documents keep the place of the source line or row, `path:number`, instead of the line.
     pub keeps_places: bool,
@@ -196,15 +196,13 @@ pub struct SourceOptions {
     /// Accept any text as id, because the id is only a label for people and is not stored. Queries
     /// are read so.
     pub takes_any_id: bool,
-    /// The part of a web page that is read. With [`Html::Source`], other markup is read unchanged,
-    /// too.
+    /// The part of a web page that is read. [`Html::Source`] also reads other markup unchanged.
     pub html: Html,
-    /// The extraction of text from office documents, e-books and PDF. If `None`, such files are
-    /// skipped.
+    /// The extraction of text from office documents, e-books and PDF. `None` skips such files.
     pub extraction: Option<Extraction>,
     /// User-defined commands, which take precedence over the built-in readers.
     pub readers: Readers,
-    /// The reader of Parquet and Arrow files. If `None`, such files are refused.
+    /// The reader of Parquet and Arrow files. `None` refuses such files.
     pub tables: Option<Tables>,
     /// Set when the documents are no longer needed. Processes that extract text are then killed.
     pub stop: Stop,
@@ -459,7 +457,7 @@ fn unread(place: &str, why: impl Into<Refusal>) -> Error {
 /// The action of errors about an incomplete file or archive, whose remaining parts are read.
 const READ_ALL_OF: &str = "read all of";
 
-/// Returns the error for a file that is not read to its end, although its beginning is.
+/// Returns the error for a file that could be read at the beginning, but not to the end.
 fn partly_read(place: &str, why: impl Into<Refusal>) -> Error {
     Error::io(READ_ALL_OF, place, io::Error::from(why.into()))
 }

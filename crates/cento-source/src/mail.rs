@@ -354,14 +354,14 @@ fn subject_of(message: &Message<'_>, encoding: Option<&str>) -> String {
 enum Charset<'a> {
     /// An encoding with this name, which cento decodes.
     Known(&'a str),
-    /// An encoding that only the parser supports, such as UTF-7, and has decoded already.
+    /// An encoding such as UTF-7 that only the parser supports and has already decoded.
     OfParser,
 }
 
 /// Returns the declared encoding of a part, or `None` for unknown names such as `unknown-8bit`.
 fn named_charset<'a>(part: &'a MessagePart<'_>) -> Option<Charset<'a>> {
     let name = part.content_type()?.attribute("charset")?;
-    // If such a part has other letters, the declaration is wrong.
+    // If such a part contains letters beyond ASCII, the declaration is wrong.
     if ["us-ascii", "ascii"].iter().any(|ascii| name.eq_ignore_ascii_case(ascii)) {
         return None;
     }
@@ -371,7 +371,7 @@ fn named_charset<'a>(part: &'a MessagePart<'_>) -> Option<Charset<'a>> {
     }
 }
 
-/// Returns the bytes of a part without its transfer encoding, or `None` if that is damaged.
+/// Undoes the transfer encoding of a part. Returns `None` if the encoding is damaged.
 fn bytes_of<'a>(message: &'a Message<'_>, part: &MessagePart<'_>) -> Option<Cow<'a, [u8]>> {
     let at = part.offset_body as usize..part.offset_end as usize;
     let raw = message.raw_message().get(at)?;

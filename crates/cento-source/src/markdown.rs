@@ -48,7 +48,7 @@ fn text_of(markdown: &str) -> String {
         | Options::ENABLE_TASKLISTS;
     let all_notes = notes_of(markdown);
     let mut out = MarkdownText { source: markdown, all_notes, ..MarkdownText::default() };
-    // Collected over events, because a tag may span lines, which arrive one by one.
+    // Collected over events, because a tag may span lines, and every line is a separate event.
     let mut html: Option<String> = None;
     for (event, range) in Parser::new_ext(markdown, options).into_offset_iter() {
         match (event, &mut html) {
@@ -353,7 +353,7 @@ mod tests {
         check("one^[two ^[three] four", "one^[two  four three");
     }
 
-    /// Returns the place of the bracket that ends a note that begins here.
+    /// Returns the place of the closing bracket of a note that begins here.
     fn end_of_note(source: &str, start: usize) -> Option<usize> {
         let (mut open, mut last) = (1, b' ');
         for (at, &byte) in source.as_bytes().iter().enumerate().skip(start) {

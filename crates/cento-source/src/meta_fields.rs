@@ -22,11 +22,11 @@ pub const META: &str = "meta";
 /// The fields of records that become members of meta objects.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum MetaFields {
-    /// The members of `meta`, and every field without another purpose under its own name. A field
-    /// that does not fit is dropped.
+    /// The members of `meta`, and every field without a different purpose under its own name. An
+    /// unsuitable field is dropped.
     All,
-    /// These fields: the members of an object, or another value under the name of its field. If
-    /// they do not fit, the record is refused.
+    /// These fields: the members of an object, or any other value under the name of its field. If
+    /// the fields do not fit, the record is refused.
     Named(Vec<String>),
 }
 
@@ -168,7 +168,7 @@ fn repeated_names<'a>(fields: &'a [(String, &RawValue)]) -> HashSet<&'a str> {
     repeated
 }
 
-/// Returns the value of a field, or `None` if a meta object cannot hold it.
+/// Returns the value of a field, or `None` for a value that a meta object cannot hold.
 fn value_of(json: &RawValue, is_row: bool) -> Option<Value> {
     let exact = with_exact_numbers(json.get());
     let json = exact.as_deref().unwrap_or(json.get());
@@ -189,9 +189,8 @@ fn value_of(json: &RawValue, is_row: bool) -> Option<Value> {
     }
 }
 
-/// Returns JSON in which numbers that a meta object cannot hold are strings of their digits, or
-/// `None` if there are no such numbers. As a floating-point number, a hash of 128 bits would lose
-/// half of its digits.
+/// Writes numbers that a meta object cannot hold as strings of digits. Returns `None` without such
+/// numbers. As a floating-point number, a hash of 128 bits would lose half of its digits.
 fn with_exact_numbers(json: &str) -> Option<String> {
     if json.starts_with('"') || json.len() < INEXACT_BYTES_MIN {
         return None;

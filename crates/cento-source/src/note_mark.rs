@@ -30,14 +30,14 @@ pub fn are_verses(numbers: &[u32]) -> bool {
     numbers.len() >= VERSES_MIN && counting * 2 >= numbers.len()
 }
 
-/// Returns a mark without brackets and other signs around its number.
+/// Returns a mark without brackets and signs around the number.
 pub fn bare_mark(mark: &str) -> &str {
     let bare = mark.trim_matches(|c: char| "()[].: ".contains(c));
     if bare.is_empty() { mark } else { bare }
 }
 
-/// Returns the places of the numbers that are marks of notes because they continue the count of the
-/// marks around them. A number that is no mark by itself, such as that of "a^7", is `false`.
+/// Returns the places of numbers that are marks of notes because they continue the count of
+/// neighboring marks. A number that is no mark by itself, such as the 7 in "a^7", is `false`.
 pub fn counted_marks(numbers: &[(u32, bool)]) -> Vec<usize> {
     let is_mark = |at: Option<usize>, number: Option<u32>| {
         at.and_then(|at| numbers.get(at)).is_some_and(|&(of, is)| is && Some(of) == number)
@@ -173,7 +173,7 @@ pub enum RaisedRole {
     Text,
 }
 
-/// The raised numbers of a text. The numbers before and after one decide whether it is a mark.
+/// The raised numbers of a text. The neighbors of a number decide whether the number is a mark.
 #[derive(Debug, Default)]
 pub struct RaisedNumbers {
     verses: Vec<(u32, Range<usize>)>,
@@ -192,8 +192,8 @@ impl RaisedNumbers {
         }
     }
 
-    /// Removes the numbers of verses, and the marks that the count of their neighbors reveals.
-    /// `is_spaced` says that a verse number goes with the space after it.
+    /// Removes the numbers of verses, and the marks that the count of their neighbors reveals. With
+    /// `is_spaced`, also removes the space after a verse number.
     pub fn remove_from(self, text: &mut String, is_spaced: bool) {
         let numbers: Vec<_> =
             self.counted.iter().map(|(number, place)| (*number, place.is_empty())).collect();

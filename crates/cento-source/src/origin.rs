@@ -67,7 +67,7 @@ impl Origins {
         Some(Origins { runs: Vec::new(), lines: ends.map(|end| end as u32 + 1).collect() })
     }
 
-    /// Records that text and file have the same `len` bytes at these places.
+    /// Records `len` equal bytes of text and file at these places.
     pub(crate) fn push_same(&mut self, text: usize, file: usize, len: usize) {
         let (text, file, len) = (text as u32, file as u32, len as u32);
         match self.runs.last_mut() {

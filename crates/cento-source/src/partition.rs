@@ -34,8 +34,8 @@ pub fn add(values: &[(String, Value)], meta: &mut Map<String, Value>) {
     }
 }
 
-/// Adds the values to a row of Parquet or Arrow, which becomes JSON, unless the row has them. A
-/// record of another file stays as it is.
+/// Adds the values to a row of Parquet or Arrow, which becomes JSON. A row keeps values of its own,
+/// and a record of any other file stays unchanged.
 pub fn add_to_row(values: &[(String, Value)], path: &str, row: &mut Option<Box<str>>) {
     let Some(record) = row.as_deref().filter(|_| !values.is_empty()) else { return };
     if !has_ending(Compression::of_name(path).1, COLUMNS) {

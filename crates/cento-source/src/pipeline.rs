@@ -68,8 +68,8 @@ pub struct PipelineOptions {
     /// The maximum memory for input between reading and the caller, in bytes. A single document may
     /// exceed it.
     pub bytes_max: usize,
-    /// The memory for a document that needs more than usual for its size, in bytes. A document that
-    /// needs still more is refused.
+    /// The memory for a document that needs more than usual for its size, in bytes. Beyond this
+    /// limit, a document is refused.
     pub document_bytes_max: usize,
     /// Whether signed documents keep their texts.
     pub keeps_texts: bool,
@@ -225,8 +225,8 @@ impl Hand {
     /// Passes a chunk on, immediately or in a batch.
     fn push(&mut self, chunk: ReadChunk) -> ControlFlow<()> {
         let (bytes, waits) = match &chunk {
-            // Not batched: each thread extracts such files in a separate process, which is slow, so
-            // they should spread over threads.
+            // Not batched: a separate process extracts every such file, which is slow, so the files
+            // should spread over threads.
             Ok(chunk) => (chunk.len(), chunk.kind.is_whole_file() && !chunk.needs_process()),
             Err(_) => (0, true),
         };

@@ -54,7 +54,7 @@ impl QuestionFields {
 /// A part of the files that is not a question.
 pub type QuestionError = ReadError;
 
-/// A field name that no record has, so that documents get their places as ids.
+/// A field name that no record has, so that places become the ids of documents.
 const NO_FIELD: &str = "\0";
 
 /// The maximum number of fields on a path to questions.
@@ -384,8 +384,8 @@ fn push_texts(value: &Value, depth: usize, text: &mut String) {
     }
 }
 
-/// Returns whether a member labels other members and is not a text: its values are single letters
-/// or numbers, such as `"label": ["A", "B"]` beside `"text"`.
+/// Returns whether a member only labels other members: the values are single letters or numbers,
+/// such as `"label": ["A", "B"]` beside `"text"`.
 fn is_label(name: &str, value: &Value) -> bool {
     let is_mark = |value: &Value| match value {
         Value::String(mark) => mark.chars().count() <= 2,

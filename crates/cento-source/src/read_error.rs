@@ -16,12 +16,12 @@ pub enum ReadError {
         place: String,
         /// The reason, as a clause.
         why: &'static str,
-        /// The feature that would read the file, if this build lacks it.
+        /// The missing feature that would read the file, if any.
         feature: Option<&'static str>,
     },
     /// A refused record or file.
     Refused(Error),
-    /// A source that cannot be read, or not to its end.
+    /// A source that cannot be read, or only in part.
     Unread(Error),
 }
 

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use crate::{SourceOptions, files_below};
 
 /// Measures the progress of a run in bytes on disk, so a compressed file counts with its compressed
-/// size. The reader announces each file that it opens.
+/// size. The reader announces every opened file.
 #[derive(Debug, Default)]
 pub struct ReadMeter {
     place: Mutex<MeterPlace>,
@@ -22,7 +22,7 @@ struct MeterPlace {
     /// The bytes in files before the current file.
     before: u64,
     /// The current file and its length. The handle is cloned from the reader's handle, so the two
-    /// share one position.
+    /// share a position.
     current: Option<(File, u64)>,
 }
 

@@ -146,8 +146,8 @@ fn run(
     }
 }
 
-/// Waits until a command has ended and its output is complete. After `time_max`, kills the command
-/// and the processes that it has started.
+/// Waits until a command has ended and the output is complete. After `time_max`, kills the command
+/// and its child processes.
 fn wait(
     child: &mut Child,
     time_max: Duration,

@@ -226,7 +226,7 @@ impl CutState {
         }
     }
 
-    /// Returns whether the current record is not JSON, so that no byte marks its end.
+    /// Returns whether the current record is invalid JSON, which has no recognizable end.
     fn is_no_json(&self) -> bool {
         let begun = self.begun.is_some_and(|(first, _)| !matches!(first, b'{' | b'[' | b'"'));
         begun && self.nesting == Nesting::Sequence

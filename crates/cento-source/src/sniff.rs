@@ -254,7 +254,7 @@ fn beginning<'a>(start: &'a [u8], options: &SourceOptions) -> Cow<'a, [u8]> {
 /// Checks whether a form keeps the promise of a file's name.
 type Promise = fn(Form) -> bool;
 
-/// The extensions that promise something other than text, with the forms that keep the promise.
+/// The extensions that promise more than plain text, with the forms that keep the promise.
 const PROMISES: [(&[&str], Promise); 7] = [
     (COLUMNS, |form| matches!(form, Form::Columns(_))),
     (&[".pdf"], |form| form == Form::Document),

@@ -152,7 +152,7 @@ fn drop_repeated(words: &mut [String], cues: &[usize]) {
     }
 }
 
-/// Returns the words that a line adds to another, or `None` if it is a different line.
+/// Returns the words that `longer` adds to `line`, or `None` for a different line.
 fn added<'a>(line: &str, longer: &'a str) -> Option<&'a str> {
     let rest = longer.strip_prefix(line)?;
     (rest.is_empty() || rest.starts_with(char::is_whitespace)).then(|| rest.trim_start())

@@ -148,7 +148,7 @@ impl<'a> TableRows<'a> {
         TableRows { reader: reader.from_reader(watched), quotes, left, max }
     }
 
-    /// Reads the next row, and returns its place, or `None` at the end.
+    /// Reads the next row. Returns the row's place, or `None` at the end.
     fn next(&mut self, row: &mut ByteRecord) -> Result<Option<RowPlace>, Fault> {
         self.left.set(self.max);
         let read = self.reader.read_byte_record(row);

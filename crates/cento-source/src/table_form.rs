@@ -112,15 +112,15 @@ impl TableForm {
         (!is_there).then_some(TableForm { added: Some(name), ..self })
     }
 
-    /// Returns the header row with its line end, preceded by a byte order mark if the table had
-    /// one.
+    /// Returns the header row with its line end. Starts with a byte order mark if the table had a
+    /// mark.
     #[must_use]
     pub fn head(&self) -> String {
         let mark = if self.is_marked { "\u{feff}" } else { "" };
         format!("{mark}{}", self.line(self.names().map(Cow::Borrowed)))
     }
 
-    /// Returns the row of a record, a JSON object, with its line end. Values other than strings
+    /// Returns the row of a record, a JSON object, with the line end. Values other than strings
     /// become JSON.
     #[must_use]
     pub fn row(&self, record: &str) -> String {

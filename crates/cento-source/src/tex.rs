@@ -65,7 +65,7 @@ const VERBATIM: [&str; 5] = ["verbatim", "verbatim*", "lstlisting", "Verbatim", 
 /// Commands whose argument stays unchanged.
 const AS_IT_IS: [&str; 4] = ["lstinline", "nolinkurl", "url", "verb"];
 
-/// Environments of formulas, without the star that some names have.
+/// Environments of formulas, without the star of starred variants.
 const FORMULAS: [&str; 9] = [
     "align",
     "alignat",
@@ -88,7 +88,7 @@ pub fn text_of(source: &str) -> String {
     text_with(source, "")
 }
 
-/// The text of LaTeX, with the macros that other files define.
+/// Returns the text of LaTeX. `others` has macro definitions from other files.
 fn text_with(source: &str, others: &str) -> String {
     let begin = end_of(source, BEGIN).unwrap_or(0);
     let shorthands = if begin > 0 {
@@ -152,7 +152,7 @@ impl<'a> TexReader<'a> {
         }
     }
 
-    /// Reads `rest` to its end.
+    /// Reads `rest` completely.
     fn read_rest(&mut self) {
         while let Some(c) = self.rest.chars().next() {
             self.take(c);
@@ -183,7 +183,7 @@ impl<'a> TexReader<'a> {
         }
     }
 
-    /// Separates words that a command stands between, unless space or a sign does it already.
+    /// Separates the words around a command, unless there is already a space or sign.
     fn fill_gap(&mut self) {
         let Some(at) = self.gap.filter(|at| *at < self.text.len()) else { return };
         self.gap = None;
@@ -413,8 +413,8 @@ impl<'a> TexReader<'a> {
         }
     }
 
-    /// Skips the options and arguments of a command that are no text, and begins its argument that
-    /// is apart from the text.
+    /// Skips the options and arguments of a command except text, and begins an argument that is
+    /// apart from the text.
     fn arguments(&mut self, name: &'a str) {
         let is_pointer = is_pointer(name);
         let found = WITHOUT_TEXT.iter().find(|(other, _)| *other == name);

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-/// Members of a list element that hold its text: a message of a chat, or a paragraph.
+/// Members of a list element with the element's text: a message of a chat, or a paragraph.
 const CONTENTS: [&str; 3] = ["content", "value", "text"];
 
 /// Members of a message with the role of its author.
@@ -53,7 +53,7 @@ impl TextField {
         self.fields.iter().any(|field| field.name == key || field.steps[0] == key)
     }
 
-    /// Returns a bit for each field that is this top-level member, or is within it.
+    /// Returns a bit for every field at or below this top-level member.
     pub(crate) fn bits_of(&self, key: &str) -> u64 {
         let fields = self.fields.iter().enumerate();
         let own = fields.filter(|(_, field)| field.name == key || field.steps[0] == key);
@@ -84,9 +84,8 @@ impl TextField {
         if all.is_met { Ok(all) } else { Err(&self.fields[0].name) }
     }
 
-    /// Returns these members of a record without the text in them, for the meta object, which
-    /// keeps some members. A member without anything else is omitted, and so is one that is not
-    /// JSON.
+    /// Returns what the meta object keeps of these members: everything except the text. Omits
+    /// members that hold only text, and invalid JSON.
     pub(crate) fn rest_of(
         &self,
         values: &[(String, &RawValue)],

@@ -97,7 +97,7 @@ pub fn read_bytes(name: &str, bytes: Vec<u8>, options: &SourceOptions, emit: Emi
 }
 
 /// Reads a single file as a document. Directories and archives are refused, records are one text.
-/// Returns the files that it includes, which are not read.
+/// Returns the names of included files without reading the files.
 pub fn read_one(
     path: &Path,
     options: &SourceOptions,
@@ -532,8 +532,8 @@ impl<'a> WalkReader<'a> {
         }
     }
 
-    /// Returns the macros that the other files of a LaTeX project define. Files in archives are
-    /// read only once, in their order, so they share no macros.
+    /// Returns the macros defined elsewhere in a LaTeX project. Files in archives are read only
+    /// once, in their order, so archived files share no macros.
     fn definitions(&mut self, kind: ChunkKind) -> Option<Arc<str>> {
         let ChunkKind::Markup(Markup { text_of: TextOf::WithDefinitions(_), .. }) = kind else {
             return None;

@@ -92,8 +92,8 @@ fn config() -> Config {
 
 #[test]
 fn a_text_is_signed_without_its_tokens_being_held() {
-    // A token took 16 bytes, and another 16 if all tokens are alike. Some tokens and the signature
-    // now take 3 MB, whatever the size of the text.
+    // A token took 16 bytes, and 16 more if all tokens are alike. Some tokens and the signature now
+    // take 3 MB, whatever the size of the text.
     let _turn = turn();
     let config = config();
     for (name, text) in texts(MB) {
@@ -271,7 +271,7 @@ fn an_archive_of_deep_paths_is_read_in_a_few_times_its_bytes() {
         }
         (read, unread)
     });
-    // One document for each letter.
+    // A document per letter.
     assert_eq!((read, unread.len()), (26, 5));
     assert!(unread[0].contains("its name has 6000"));
     assert!(unread.iter().all(|what| what.len() < 400));
@@ -280,8 +280,7 @@ fn an_archive_of_deep_paths_is_read_in_a_few_times_its_bytes() {
 
 #[test]
 fn two_large_documents_are_never_signed_at_once() {
-    // All k-grams of ligatures, each of four words, exceed the memory that is usually reserved for
-    // a text.
+    // All four-word k-grams of ligatures exceed the memory that is usually reserved for a text.
     let _turn = turn();
     let dir = tempfile::tempdir().unwrap();
     let large = "\u{fdfa} ".repeat(MB / 16);
@@ -294,7 +293,7 @@ fn two_large_documents_are_never_signed_at_once() {
     });
     let options = PipelineOptions {
         threads: 2,
-        // The bound admits one of these chunks.
+        // The bound admits a single chunk of this size.
         bytes_max: 3 << 20,
         document_bytes_max: 8 << 20,
         keeps_texts: true,

@@ -1,4 +1,4 @@
-//! Archives, part by part, so that a test can damage one of them.
+//! Archives, part by part, so that a test can damage a single part.
 
 use std::io::{Cursor, Write};
 
@@ -23,7 +23,7 @@ pub fn central(zip: &[u8], name: &str) -> usize {
     (0..zip.len() - 46).find(is_central).unwrap()
 }
 
-/// An entry of a tar archive: its header, and its contents up to a whole number of blocks.
+/// An entry of a tar archive: header, and contents up to a whole number of blocks.
 pub fn entry(kind: tar::EntryType, name: &str, contents: &[u8]) -> Vec<u8> {
     let mut header = tar::Header::new_gnu();
     header.set_path(name).unwrap();

@@ -1,4 +1,4 @@
-//! Sources of packages that Cargo has downloaded, as texts that every machine has.
+//! Sources of packages downloaded by Cargo, as texts for tests on every machine.
 
 use std::collections::BTreeSet;
 use std::error::Error;
@@ -76,7 +76,7 @@ pub fn text_files(directory: &Path) -> Read<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// Returns `name-version` of each package that comes from a registry.
+/// Returns `name-version` of every package from a registry.
 fn names_of(lock: &str) -> BTreeSet<String> {
     let mut packages = BTreeSet::new();
     for package in lock.split("[[package]]") {

@@ -1,4 +1,4 @@
-//! Two indexes, and a link that switches between both.
+//! Two indexes, and a link that switches between the two.
 
 use std::fs;
 use std::os::unix::fs::symlink;

@@ -52,7 +52,8 @@ fn serve(
     answer(&target, here, &mut stream);
 }
 
-/// Answers with this status, these headers, lines that end with `\r\n`, and this body.
+/// Answers with this status, header lines ending with `\r
+/// `, and this body.
 pub fn send(stream: &mut TcpStream, status: &str, headers: &str, body: &str) {
     let head = format!("HTTP/1.1 {status}\r\nConnection: close\r\n{headers}");
     // The client may have gone.

@@ -56,7 +56,7 @@ pub fn exchange(address: &str, request: &[u8]) -> Reply {
 pub fn try_exchange(address: &str, request: &[u8]) -> io::Result<Reply> {
     let mut stream = TcpStream::connect(address)?;
     stream.set_read_timeout(Some(Duration::from_secs(60)))?;
-    // It may answer and close before it has read everything.
+    // The service may answer and close before reading everything.
     let _ = stream.write_all(request);
     let mut bytes = Vec::new();
     let _ = stream.read_to_end(&mut bytes);
@@ -66,8 +66,8 @@ pub fn try_exchange(address: &str, request: &[u8]) -> io::Result<Reply> {
     Ok(Reply { status, head: head.to_ascii_lowercase(), body: body.to_owned() })
 }
 
-/// A request to the service at `address`, with these headers, lines that end with `\r\n`; it asks
-/// for the end of the connection.
+/// A request to the service at `address`, with header lines ending with `\r
+/// `. The request asks for the end of the connection.
 pub fn request(address: &str, method: &str, path: &str, headers: &str, body: &[u8]) -> Vec<u8> {
     let length = body.len();
     let host = match headers.contains("Host:") {

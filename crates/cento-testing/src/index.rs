@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::naive;
 
-/// The expected content of an index: the text of each document by its id.
+/// The expected content of an index: texts of documents by id.
 pub type Model = BTreeMap<String, String>;
 
 /// Returns the configuration of essays: `winnow(k=5,w=10)` over words, with texts.
@@ -77,7 +77,7 @@ pub fn holds(index: &Index, model: &Model) -> Result<(), String> {
     }
 }
 
-/// The text of each live document by its id.
+/// The texts of live documents by id.
 pub fn contents(snapshot: &Snapshot) -> Model {
     let mut contents = Model::new();
     for address in snapshot.live() {

@@ -145,7 +145,7 @@ impl Naive {
         naive
     }
 
-    /// Every block where the term index has it, and none beside.
+    /// Reads the terms. Every block must be where the term index says, without further blocks.
     fn read_terms(
         &mut self,
         count: usize,
@@ -236,7 +236,7 @@ impl Naive {
         (places, rows)
     }
 
-    /// Whether the entries are the digests, each with its document, in order.
+    /// Whether the entries are digests with document numbers, in order.
     fn check_digests(&self, entries: &[u8]) {
         let documents = self.ids.len();
         let doc_bits = width(documents.saturating_sub(1) as u64);

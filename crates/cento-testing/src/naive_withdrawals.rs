@@ -14,7 +14,7 @@ pub struct NaiveWithdrawal {
     pub digest: [u64; 2],
     /// The digests of the texts that were removed.
     pub texts: Vec<[u64; 2]>,
-    /// The digests of the texts that quote it, and are not refused.
+    /// The digests of quoting texts that are not refused.
     pub quoting: Vec<[u64; 2]>,
     /// The number of tokens.
     pub tokens: u32,
@@ -36,7 +36,7 @@ pub fn read(file: &[u8]) -> Vec<NaiveWithdrawal> {
     lines.map(|line| withdrawal(&serde_json::from_str(line).unwrap())).collect()
 }
 
-/// Returns the lines of a file, and the checksum of them in its footer.
+/// Returns the lines of a file, and their checksum from the footer.
 #[must_use]
 pub fn split(file: &[u8]) -> (&[u8], u64) {
     let (rest, magic) = file.split_at(file.len() - 4);

@@ -1,9 +1,9 @@
 //! A directory that loses unsynced data and fails on request.
 //!
-//! It keeps two states apart: the state that a running process sees, and the state that survives a
-//! power cut. After a power cut, any subset of the unsynced writes to a file is there, and its size
-//! is that after any of them; each change of a name since the last sync of the directory has
-//! happened or not, independently.
+//! The directory keeps two states apart: what a running process sees, and what survives a power
+//! cut. After a power cut, a file has any subset of the unsynced writes, and ends where some write
+//! ended. Every change of a name since the last sync of the directory has happened or not,
+//! independently.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
@@ -18,10 +18,10 @@ use cento::tantivy::directory::{
     WatchCallback, WatchHandle, WritePtr,
 };
 
-/// A fault, with the number of the operation that it hits, counted from 0.
+/// A fault. Operations are counted from 0, and the number selects the failing operation.
 #[derive(Debug, Clone, Copy)]
 pub enum Fault {
-    /// This operation and all after it fail.
+    /// Every operation fails, starting with this operation.
     PowerCut(usize),
     /// From this operation on there is no space for anything new.
     NoSpace(usize),
@@ -48,26 +48,26 @@ pub struct SimDirectory {
 
 #[derive(Default)]
 struct State {
-    /// The state that a process sees: the file behind each name.
+    /// The state for processes: files by name.
     names: BTreeMap<PathBuf, usize>,
-    /// The state that survives: the file behind each name at the last sync of the directory.
+    /// The state that survives: files by name at the last sync of the directory.
     durable: BTreeMap<PathBuf, usize>,
     files: Vec<File>,
     fault: Option<Fault>,
-    /// Operations since the fault was injected, of the kind that it counts.
+    /// Operations since the fault was injected. Counts only the kind that the fault selects.
     counted: usize,
     has_failed: bool,
     /// Syncs report success and do nothing.
     ignores_syncs: bool,
     locked: HashMap<PathBuf, Arc<()>>,
-    /// Files that were deleted while the durable list of segments named them.
+    /// Files deleted while the durable list of segments named the files.
     deleted_too_early: Vec<PathBuf>,
 }
 
 #[derive(Clone, Default)]
 struct File {
     bytes: Vec<u8>,
-    /// The end of each write since the file was created; empty once it is synced.
+    /// The ends of all writes since the file was created. A sync empties the list.
     unsynced: Vec<usize>,
 }
 
@@ -142,7 +142,7 @@ impl SimDirectory {
         self.lock().has_failed
     }
 
-    /// Files that were deleted while they were still needed after a crash.
+    /// Files deleted too early, because the durable list of segments still named the files.
     pub fn deleted_too_early(&self) -> Vec<PathBuf> {
         self.lock().deleted_too_early.clone()
     }
@@ -250,7 +250,7 @@ impl TerminatingWrite for SimWriter {
     }
 }
 
-/// Held while a file is locked; its count shows whether it is.
+/// Held while a file is locked. The reference count shows whether a lock is held.
 #[expect(dead_code, reason = "it is held, and not read")]
 struct Unlock(Arc<()>);
 

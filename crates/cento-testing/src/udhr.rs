@@ -37,7 +37,7 @@ macro_rules! language {
     };
 }
 
-/// All translations; English is there to compare the others with.
+/// All translations. English is for comparisons with the translations.
 pub static LANGUAGES: [Language; 8] = [
     language!("eng", "English", None),
     language!("deu", "German", None),
@@ -73,7 +73,8 @@ impl Language {
         self.text.trim_end().split("\n\n").collect()
     }
 
-    /// The words of a text, each with the text up to the next word: together they are the text.
+    /// Splits a text into words. A piece reaches to the next word, so that the pieces together are
+    /// the text.
     fn words<'a>(&self, text: &'a str) -> Vec<&'a str> {
         let mut words = Vec::new();
         let (mut start, mut letters, mut has_ended) = (0, 0, false);
@@ -147,15 +148,15 @@ pub enum Kind {
 pub struct Found {
     /// The number of queries of this kind.
     pub queries: usize,
-    /// Queries whose best hit is the text that they were made from.
+    /// Queries whose best hit is their source text.
     pub first: usize,
-    /// The other hits that contain at least [`CONTAINMENT`] of the query, of all queries.
+    /// Wrong hits that contain at least [`CONTAINMENT`] of the query, over all queries.
     pub others: usize,
-    /// The bytes that were copied, of the query and of the text, of all queries.
+    /// Copied bytes of query and text, over all queries.
     copied: usize,
     /// The copied bytes in passages.
     covered: usize,
-    /// The other bytes that are in passages.
+    /// The bytes in passages that were not copied.
     beside: usize,
 }
 
@@ -170,7 +171,7 @@ impl Found {
         self.covered as f64 / self.copied as f64
     }
 
-    /// The share of the bytes of these passages that are not copied.
+    /// The share of passage bytes that are not copied.
     pub fn beside_share(&self) -> f64 {
         self.beside as f64 / (self.beside + self.covered).max(1) as f64
     }
@@ -209,7 +210,7 @@ impl Articles {
         Ok(Articles { searcher: index(setting.scheme, &documents)?, rank: setting.rank })
     }
 
-    /// Searches for edited articles, or edited passages of them, several times for each article.
+    /// Searches for edited articles, or edited passages of articles, several times per article.
     ///
     /// # Errors
     /// When a search fails.

@@ -1,12 +1,12 @@
 //! Validation of a finite state transducer, so that a walk through it cannot leave its bytes.
 //!
 //! The crate `fst` trusts every address in its bytes, and panics when an address points outside.
-//! This module therefore reads every node once, from the last to the first, and checks that the
-//! node is within the bytes, that its transitions lead to nodes before it, and that no key is
-//! longer and no value larger than the reader expects. The layout is version 3, and Cargo.toml pins
-//! the crate for that reason: version and type (`u64` each), the nodes, each behind its targets and
-//! read from its last byte backward, the number of keys and the address of the first node to be
-//! read (`u64` each), and a CRC-32 (`u32`), which is not checked.
+//! This module therefore reads every node once, from the last to the first, and makes three checks:
+//! the node is within the bytes, transitions lead to earlier nodes, and no key or value exceeds the
+//! maximum of the reader. The layout is version 3, so Cargo.toml pins the crate: version and type
+//! (`u64` each), the nodes, which follow their targets and are read from the last byte backward,
+//! the number of keys and the address of the first node to be read (`u64` each), and a CRC-32
+//! (`u32`), which is not checked.
 
 const HEAD_BYTES: usize = 16;
 const TAIL_BYTES: usize = 20;
@@ -162,15 +162,14 @@ impl Below {
 
 /// The addresses of all nodes, as a bit set with ranks.
 struct Starts {
-    /// One bit for each byte, set where a node has its address.
+    /// One bit per byte, set at the addresses of nodes.
     bits: Vec<u64>,
     /// For each word of `bits`, the number of bits set before it.
     before: Vec<u32>,
 }
 
 impl Starts {
-    /// Walks through all nodes from the last to the first. `None` if a node does not match its
-    /// bytes.
+    /// Walks through all nodes from the last to the first. `None` if a node is invalid.
     fn find(bytes: &[u8], root: usize) -> Option<Starts> {
         let mut bits = vec![0u64; bytes.len().div_ceil(64)];
         let mut address = root;

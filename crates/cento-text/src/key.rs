@@ -1,12 +1,12 @@
 //! Which secret do the fingerprints of a keyed index depend on?
 //!
-//! A [`Key`] is 16 random bytes that two or more parties share. SipHash-2-4, a keyed pseudorandom
+//! A [`Key`] is 16 random bytes shared by two or more parties. SipHash-2-4, a keyed pseudorandom
 //! function (Aumasson and Bernstein 2012), is applied to everything that an index derives from a
-//! text: to the hash of each token, so that the key decides which fingerprints are chosen and
-//! where, to each chosen fingerprint, so that a fingerprint tells nothing of its tokens, and to the
-//! digest of the text. Each use has its own derived key, and so has the check value that tells
-//! which key an index or a signature needs. The derived keys are outputs of the same function under
-//! the secret, as NIST SP 800-108 derives keys. SECURITY.md states what a key protects.
+//! text: to the hashes of tokens, so that the key decides which fingerprints are chosen and where,
+//! to the chosen fingerprints, so that a fingerprint tells nothing of its tokens, and to the digest
+//! of the text. Every use has its own derived key, including the check value that tells which key
+//! an index or a signature needs. The derived keys are outputs of the same function under the
+//! secret, as NIST SP 800-108 derives keys. SECURITY.md states what a key protects.
 
 use std::fmt;
 use std::io::Read;

@@ -62,7 +62,7 @@ impl Sampling {
         tokens: impl FnOnce() -> Result<u32, E>,
     ) -> Result<Size, E> {
         let is_all = match self {
-            // Only a text with few fingerprints can keep all of its runs, so others need no count
+            // Only a text with few fingerprints can keep every run, so longer texts need no count
             // of tokens.
             Sampling::Runs(estimator) | Sampling::Rest(estimator) | Sampling::Other(estimator)
                 if estimator.may_keep_all(fingerprints) =>
@@ -74,8 +74,8 @@ impl Sampling {
         Ok(Size { fingerprints, is_all })
     }
 
-    /// Returns the minimum number of fingerprints, at least 1, that a text of size `own` shares
-    /// with another text if at least `share` of its runs is shared.
+    /// Returns the minimum number of fingerprints, at least 1, in common with a second text if a
+    /// text of size `own` shares at least `share` of its runs.
     pub fn least_shared(&self, share: f64, own: Size) -> u32 {
         match self {
             Sampling::Unknown => 1,
@@ -163,8 +163,8 @@ mod tests {
         [text.collect(), other.collect()]
     }
 
-    /// Passages that texts repeat. Some are so short that a text of that length keeps all of its
-    /// runs.
+    /// Passages for texts to repeat. Some passages are so short that a text of the same length
+    /// keeps every run.
     fn passages() -> Vec<Vec<u64>> {
         let passage = |(at, len): (u64, u64)| (0..len).map(|i| mix64(at << 50 ^ i)).collect();
         [(1, 6), (2, 12), (3, 45), (4, 200)].map(passage).to_vec()
@@ -180,7 +180,7 @@ mod tests {
             for (at, word) in (0u64..).zip(text) {
                 let chunk = at / 3;
                 let drawn = mix64(seed << 30 ^ chunk);
-                // One in ten is in one text only, or is another passage in the second text.
+                // One passage in ten is in one text only, or is replaced in the second text.
                 let own = mix64(drawn ^ number);
                 let chosen = if drawn >> 40 & 15 == 0 { own } else { drawn };
                 if at % 3 == 0 && drawn.is_multiple_of(20) && chosen >> 8 & 7 > 0 {

@@ -69,8 +69,8 @@ pub struct Parameter {
     pub meaning: &'static str,
     /// Whether a specification must give the parameter, because no default would suit.
     pub is_required: bool,
-    /// For each name, the feature that this build lacks for the name, if any. Empty if no name
-    /// lacks one.
+    /// The feature missing from this build for each name, if any. Empty if every feature is
+    /// present.
     pub missing: &'static [Option<&'static str>],
 }
 

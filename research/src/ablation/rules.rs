@@ -9,7 +9,7 @@ pub struct Rule {
     pub name: &'static str,
     /// The expression, empty for a constant.
     pub code: &'static str,
-    /// The code that replaces the rule when it is off.
+    /// The replacement code when the rule is off.
     pub without: &'static str,
     /// The subject of the rule, for the table.
     pub what: &'static str,
@@ -147,7 +147,7 @@ rules! {
 }
 
 /// Constants that are not rules: bounds of work and memory, array lengths, and units of the figures
-/// above, each with its name and its subject.
+/// above, by name, with the subject.
 pub const BOUNDS: &[(&str, &str)] = &[
     ("alike::SEEDS_MAX", "memory: pairs of alike sentences"),
     ("alike::SEED_BYTES", "memory: of one of them"),

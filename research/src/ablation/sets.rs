@@ -1,7 +1,8 @@
-//! The sets of texts that rules are measured on. Each set gives one figure between 0 and 1.
+//! The sets of texts for measuring rules. A set gives a figure between 0 and 1.
 //!
-//! A set has its own labels (PAN, judged programs, answers of known sources), or labels that follow
-//! from its construction: planted sentences, tables with equal or different values.
+//! Some sets have labels from outside (PAN, judged programs, answers of known sources). The labels
+//! of the remaining sets follow from the construction: planted sentences, tables with equal or
+//! different values.
 
 mod made;
 mod prose;
@@ -173,12 +174,12 @@ impl Text {
         self.tokens.hashes.len()
     }
 
-    /// Returns the passages that this text shares with `other`.
+    /// Returns the passages in common with `other`.
     fn passages(&self, other: &Text, genre: Genre) -> Result<Vec<AlignedPassage>> {
         Ok(align(self.side(), other.side(), genre, Stop::NEVER)?.passages)
     }
 
-    /// Returns, for each token, whether it is in a passage with `other`.
+    /// Returns for every token whether a passage with `other` contains the token.
     fn marked(&self, other: &Text, genre: Genre) -> Result<Vec<bool>> {
         let mut marked = vec![false; self.len()];
         for passage in self.passages(other, genre)? {
@@ -224,8 +225,7 @@ impl Counts {
     }
 }
 
-/// Returns the probability that a copy scores more than a pair that is no copy. Equal scores count
-/// half.
+/// Returns the probability that a copy scores more than an unrelated pair. Equal scores count half.
 fn auc(scored: &[(f64, bool)]) -> f64 {
     let of = |is_copy: bool| {
         let of = scored.iter().filter(move |(_, copy)| *copy == is_copy);

@@ -123,7 +123,7 @@ fn switch(rule: &Rule, files: &mut [(String, String)]) -> Result {
     Ok(())
 }
 
-/// Returns the expression of a rule, or the code that replaces it.
+/// Returns the expression of a rule, or the replacement code.
 fn either(rule: &Rule, code: &str) -> String {
     format!(
         "(if {{ static OFF: std::sync::LazyLock<bool> = std::sync::LazyLock::new(|| \

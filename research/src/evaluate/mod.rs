@@ -71,7 +71,7 @@ fn replace_section(path: &Path, name: &str, text: &str) -> Result {
     Ok(std::fs::write(path, after)?)
 }
 
-/// Returns a configuration that keeps texts. Unless `q` is 0, its scheme reads a table of the runs
+/// Returns a configuration that keeps texts. Unless `q` is 0, the scheme reads a table of the runs
 /// of `q` tokens in these texts.
 pub fn trained(scheme: &str, analyzer: &str, q: usize, texts: &[&str]) -> Result<Config> {
     let analyzer: Analyzer = analyzer.parse()?;

@@ -26,8 +26,8 @@ struct Method {
     analyzer: &'static str,
     /// The tokens of the grams in the table, or 0 without a table.
     q: usize,
-    /// The share of fingerprints that makes two documents near-duplicates; 0 if one fingerprint
-    /// does.
+    /// The share of fingerprints that makes two documents near-duplicates, or 0 if a single
+    /// fingerprint does.
     share_min: f64,
     /// The size of a fingerprint by table 2.
     size: &'static str,

@@ -56,7 +56,7 @@ struct Pair {
     label: Option<Category>,
 }
 
-/// Chooses at most `each` pairs of each category, and as many pairs without a category.
+/// Chooses at most `each` pairs per category, and as many pairs without a category.
 struct Chooser {
     each: usize,
     analyzer: Analyzer,

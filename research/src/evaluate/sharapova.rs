@@ -33,7 +33,8 @@ pub struct Sharapova {
     seed: u64,
 }
 
-/// Scheme and analyzer, and the tokens of the grams that its table counts, if it reads one.
+/// Scheme, analyzer, and the number of tokens per gram in the frequency table, if the scheme reads
+/// a table.
 const SCHEMES: [(&str, &str, usize); 13] = [
     (cento::index::REUSE, "avtor(language=en)", 0),
     ("kgram(k=5)", "avtor(language=en)", 0),

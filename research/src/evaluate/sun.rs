@@ -57,8 +57,8 @@ impl Sun {
                     changed.iter_mut().take(touched).for_each(|gram| *gram = true);
                 });
                 let average = self.share(&mut rng, w, |rng, changed| {
-                    // A character is part of the q-grams that begin at most q - 1 characters before
-                    // it.
+                    // A character is part of the q-grams that begin at most q - 1 characters
+                    // earlier.
                     let mut places: Vec<usize> = (0..w + q - 1).collect();
                     rng.shuffle(&mut places);
                     for place in &places[..m] {
@@ -199,7 +199,7 @@ impl Sun {
 }
 
 /// Schemes of the paper's experiments over characters, the default scheme, and the scheme for
-/// rewritten text, each with its q.
+/// rewritten text, with their q.
 const SCHEMES: [(&str, &str, usize); 6] = [
     ("winnow(k=50,w=100)", "chars", 50),
     ("winnow(k=10,w=140)", "chars", 10),

@@ -1,4 +1,4 @@
-//! What RFCs say of themselves: their dates, and the RFCs that they obsolete.
+//! Facts from the headers of RFCs: dates, and lists of obsolete RFCs.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +9,7 @@ use crate::notices::MONTHS;
 /// The header is within this number of lines.
 const HEADER_LINES: usize = 60;
 
-/// Returns the truth of RFCs, of ids such as `rfc2616`: every second history is of one half.
+/// Returns the truth for RFCs with ids such as `rfc2616`. Histories are divided into two halves.
 pub fn truth<'a>(texts: impl Iterator<Item = (&'a str, &'a str)>) -> Result<Truth> {
     let mut named: BTreeMap<u64, BTreeSet<u64>> = BTreeMap::new();
     for (id, text) in texts {
@@ -17,7 +17,7 @@ pub fn truth<'a>(texts: impl Iterator<Item = (&'a str, &'a str)>) -> Result<Trut
         let number = number.ok_or_else(|| format!("{id}: an id such as rfc2616 was expected"))?;
         named.insert(number, obsoleted(text));
     }
-    // RFCs that are not in the corpus are ancestors of none, and so are later ones.
+    // Ignores RFCs outside of the corpus, and RFCs that are not older.
     let numbers: BTreeSet<u64> = named.keys().copied().collect();
     for (number, older) in &mut named {
         older.retain(|older| older < number && numbers.contains(older));

@@ -12,8 +12,7 @@ use crate::Result;
 /// The halves of the tasks.
 const HALVES: [&[u32]; 2] = [&[1, 3, 5, 7], &[2, 4, 6]];
 
-/// The shape of a small collection: tasks, independent solutions of each task, copies of each
-/// original.
+/// The shape of a small collection: tasks, independent solutions per task, copies per original.
 const SMALL: (usize, usize, usize) = (1, 7, 1);
 /// The shape of a large collection: everything available.
 const LARGE: (usize, usize, usize) = (4, 15, 2);
@@ -174,7 +173,7 @@ fn select(all: &[Vec<f64>], members: &[usize]) -> Vec<Vec<f64>> {
     members.iter().map(|&a| members.iter().map(|&b| all[a][b]).collect()).collect()
 }
 
-/// Returns resemblances with each fingerprint weighted by the logarithm of its rarity.
+/// Returns resemblances. Fingerprints are weighted by the logarithm of their rarity.
 fn weighted(way: &Compared, members: &[usize]) -> Vec<Vec<f64>> {
     let mut counts = std::collections::HashMap::new();
     for &member in members {

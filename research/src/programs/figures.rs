@@ -94,8 +94,8 @@ mod tests {
 
     #[test]
     fn the_best_threshold_takes_all_of_equal_scores() {
-        // At .9: one of two copies, no error. At .5: both copies, two errors, with the same F1 but
-        // a lower threshold.
+        // At .9: a single copy, no error. At .5: two copies, two errors, with the same F1 but a
+        // lower threshold.
         assert_eq!(best(&SCORED), (0.9, 2.0 / 3.0));
         assert_eq!(f1(&SCORED, 0.9), 2.0 / 3.0);
         assert_eq!(f1(&SCORED, 0.5), 2.0 / 3.0);

@@ -1,8 +1,9 @@
 //! Measures scores on pairs of programs that people have judged.
 //!
-//! The programs form one collection of many tasks. The pairs are divided into halves without a
-//! common program: each half chooses a threshold for the other half. Programs connected by judged
-//! pairs solve the same task, so each large group is also measured as a collection of its own.
+//! The programs form a single collection of many tasks. The pairs are divided into halves without a
+//! common program, and a threshold is always chosen on the opposite half. Programs connected by
+//! judged pairs solve the same task, so every large group is also measured as a separate
+//! collection.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
@@ -36,8 +37,8 @@ const SCORES: [Score; 5] = [
 const SETTINGS: [(&str, &str); 2] =
     [("winnow(k=5,w=4)", "code(language=java)"), ("kgram(k=3)", "words")];
 
-/// Minimum programs of a group, connected by judged pairs, that is measured as a collection of one
-/// task.
+/// Minimum size of a group of programs, connected by judged pairs, to be measured as a collection
+/// of a single task.
 const TASK_PROGRAMS_MIN: usize = 13;
 
 /// Thresholds of the score, for the table of precision and recall.
@@ -152,8 +153,8 @@ fn all_pairs(setting: (&str, &str), texts: &[&str]) -> Result<Vec<(Places, Pair)
     Ok(found)
 }
 
-/// Returns the cells: AUC of all pairs and of each half, F1 of each half by the threshold of the
-/// opposite half, and the two thresholds.
+/// Returns the cells: AUC of all pairs and by half, F1 by half with the threshold of the opposite
+/// half, and the two thresholds.
 fn figures_of(halves: &[Vec<Scored>; 2]) -> String {
     let [one, other] = halves;
     let thresholds = [best(one).0, best(other).0];
@@ -198,8 +199,8 @@ fn read(path: &Path, ids: &HashMap<String, usize>) -> Result<BTreeMap<Places, bo
     Ok(judged)
 }
 
-/// Returns the group of each program, identified by its first member. Judged pairs connect programs
-/// to groups.
+/// Returns the group of every program, identified by the group's first member. Judged pairs connect
+/// programs to groups.
 fn groups(judged: &BTreeMap<Places, bool>, count: usize) -> Vec<usize> {
     let mut group: Vec<usize> = (0..count).collect();
     for &(a, b) in judged.keys() {

@@ -8,7 +8,7 @@ use crate::Result;
 /// The name of a ranking, and the score of a program against the original of its task.
 type Ranking<'a> = (String, Box<dyn Fn(usize, usize) -> f64 + 'a>);
 
-/// Prints AUC and average precision of all copies for each ranking, by level and by task.
+/// Prints AUC and average precision of all copies by ranking, level and task.
 pub(super) fn print(programs: &[Program], compared: &[Compared]) -> Result {
     let tokens = &compared[0].tokens;
     let by_score = scores_in_tasks(programs)?;
@@ -112,8 +112,8 @@ fn ratio(a: u32, b: u32) -> f64 {
     f64::from(a.min(b)) / f64::from(a.max(b).max(1))
 }
 
-/// Returns scores against the originals, for one task or all tasks, with the copies of one level or
-/// all levels.
+/// Returns scores against the originals, for a single task or all tasks, with copies of a single
+/// level or all levels.
 fn scored(
     programs: &[Program],
     score: &dyn Fn(usize, usize) -> f64,

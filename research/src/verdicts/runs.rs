@@ -211,7 +211,7 @@ impl Runner<'_> {
         Ok(verdicts)
     }
 
-    /// Kills the run when it has written half of the output, and resumes it.
+    /// Kills the run after half of the output, and resumes the run.
     fn resumed(&self, threshold: &str) -> Result<(Vec<Verdict>, String)> {
         let names = ["whole", "parts"].map(|name| {
             let index = self.fresh(&format!("{name}.idx"))?;
@@ -269,7 +269,7 @@ impl Runner<'_> {
         Ok((self.report(&parts[2])?, note))
     }
 
-    /// Calls `each` with the objects that a command prints.
+    /// Calls `each` with the objects printed by a command.
     fn lines(&self, args: &[&str], each: &mut dyn FnMut(Value)) -> Result {
         let mut child = self.command(args).stdout(Stdio::piped()).spawn()?;
         let out = child.stdout.take().ok_or("standard output is a pipe")?;

@@ -66,7 +66,7 @@ pub struct Tally {
     pub exact: u64,
     /// Exact duplicates whose texts differ.
     pub exact_wrong: u64,
-    /// Wrong verdicts, each with its pair.
+    /// Pairs with wrong verdicts.
     pub wrong: Vec<Fault>,
     /// Missing verdicts. For `pairs`, only the first are kept.
     pub missed: Vec<Fault>,
@@ -129,8 +129,8 @@ impl Tally {
     /// Counts kept documents that resemble an earlier kept document.
     fn miss_documents(&mut self, truth: &Truth, dropped: &[Option<bool>], from: usize, least: f64) {
         let is_kept = |document: usize| document < from || dropped[document].is_none();
-        // The first kept document of each group. Later documents of the group have it as an earlier
-        // document.
+        // The first kept document of every group, which is an earlier document for the rest of the
+        // group.
         let first = |group: usize| {
             truth.groups[group].members.iter().copied().find(|&member| is_kept(member))
         };

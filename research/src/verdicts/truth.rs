@@ -148,7 +148,7 @@ impl Truth {
         pairs
     }
 
-    /// Calls `each` with all pairs whose resemblance is at least `least`, until it returns false.
+    /// Calls `each` with all pairs of resemblance `least` or more, until `each` returns false.
     pub fn for_each_pair(&self, least: f64, each: &mut dyn FnMut(usize, usize) -> bool) {
         for (number, group) in self.group_of.iter().enumerate() {
             if !self.has_runs(number) {
@@ -180,10 +180,10 @@ impl Mixer {
     }
 }
 
-/// Returns the distinct runs of `k` tokens, or the whole text as one run if it is shorter.
+/// Returns the distinct runs of `k` tokens. A shorter text is a single run.
 fn runs_of(tokens: &[u64], k: usize) -> Vec<u64> {
     thread_local! {
-        // One hasher for all documents, because equal runs must have equal numbers.
+        // The same hasher for all documents, because equal runs must have equal numbers.
         static MIXER: Mixer = Mixer(std::hash::RandomState::new());
     }
     let k = k.min(tokens.len());
@@ -237,7 +237,7 @@ fn grouped(documents: Vec<Vec<u32>>) -> (Vec<Group>, Vec<usize>) {
     (groups, group_of)
 }
 
-/// Returns the number of runs that two sets share, if it is at least `least`.
+/// Returns the number of runs in common, if there are at least `least`.
 fn shared(x: &[u32], y: &[u32], least: usize) -> Option<usize> {
     let (mut i, mut j, mut shared) = (0, 0, 0);
     while i < x.len() && j < y.len() {
@@ -321,7 +321,7 @@ mod tests {
         Truth::new(documents, (&Analyzer::default(), 3), least).expect("texts")
     }
 
-    /// Texts of few words, many of them edited copies of others.
+    /// Texts of few words. Many texts are edited copies.
     fn texts(rng: &mut Rng) -> Vec<String> {
         let mut texts: Vec<Vec<String>> = Vec::new();
         for _ in 0..200 {

@@ -32,8 +32,8 @@ pub struct Shares {
 }
 
 impl Shares {
-    /// Counts the tokens of the parts. `origins` lists position and origin of each fingerprint that
-    /// earlier documents have, ordered by position. Each fingerprint has `span` tokens.
+    /// Counts the tokens of the parts. `origins` lists position and origin of the fingerprints in
+    /// earlier documents, ordered by position. A fingerprint has `span` tokens.
     pub fn new(origins: impl Iterator<Item = (u32, Origin)>, span: u32, tokens: u32) -> Shares {
         // Sort by origin. Within an origin, fingerprints remain in the order of their positions.
         let mut places: Vec<(Origin, u32)> =
@@ -63,8 +63,8 @@ impl Shares {
     }
 }
 
-/// Returns disjoint half-open ranges of tokens, each covering at least two fingerprints that are
-/// near each other. In a document hardly longer than a fingerprint, a single fingerprint is enough.
+/// Returns disjoint half-open ranges of tokens that cover at least two close fingerprints. In a
+/// document hardly longer than a fingerprint, a single fingerprint is enough.
 fn parts(
     places: &[(Origin, u32)],
     span: u32,

@@ -92,8 +92,8 @@ impl UncommittedPostings {
         &self.documents[number as usize].id
     }
 
-    /// Adds a document with these distinct keys. No live document may have the same id. Returns,
-    /// for each key, where earlier documents have it.
+    /// Adds a document with these distinct keys. No live document may have the same id. Returns
+    /// where earlier documents have each key.
     pub fn add(&mut self, id: String, keys: Vec<u64>, of_id: Digest, time: i64) -> Vec<Earlier> {
         let number = self.documents.len() as u32;
         let earlier = keys.iter().map(|&key| self.add_to(key, number, time)).collect();

@@ -1,11 +1,11 @@
-//! Adds the segments of other indexes without building them again.
+//! Adds the segments of indexes to an index, without building segments again.
 //!
-//! Nothing in a segment depends on its index, so the segments of other indexes, the *shards*, are
-//! adopted unchanged: their files are copied or linked under new names, and one commit lists them.
-//! The commit also records which segments were adopted ([`Adopted`]), so that a repetition after a
-//! success or a crash adds nothing twice. Files of an interrupted run are collected.
+//! Nothing in a segment depends on its index, so the segments of the added indexes, the *shards*,
+//! are adopted unchanged: the files are copied or linked under new names, and a single commit lists
+//! the copies. The commit also records the adopted segments ([`Adopted`]), so that a repetition
+//! after a success or a crash adds nothing twice. Files of an interrupted run are collected.
 //!
-//! Adding does not merge segments. The writer does that later, or [`Index::compact`].
+//! Adding does not merge segments. The writer or [`Index::compact`] merges later.
 
 use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
@@ -386,7 +386,8 @@ fn check_distinct(index: Option<&Index>, shards: &[Index]) -> Result<()> {
     Ok(())
 }
 
-/// Locks every shard, checks that it fits `index`, and finds its segments that are not in `known`.
+/// Locks every shard, checks that the shard fits `index`, and finds the segments that are not in
+/// `known`.
 fn lock_all<'a>(
     index: &Index,
     mut known: Adopted,
@@ -437,7 +438,7 @@ fn open_shard(
     Ok((Some(snapshot), new))
 }
 
-/// Assigns an id to each new segment, and records the names of its files before they exist.
+/// Assigns ids to new segments, and records the names of the files before the files exist.
 fn announce(index: &Index, shards: &[Shard<'_>]) -> Result<Vec<SegmentId>> {
     let (mut ids, mut names) = (Vec::new(), Vec::new());
     for shard in shards {

@@ -1,7 +1,7 @@
-//! Finds ids that occur in several indexes.
+//! Finds ids common to several indexes.
 //!
 //! The id dictionary of every segment is sorted, so merging the dictionaries in one pass finds
-//! every repeated id. Ids that occur once take no memory.
+//! every repeated id. Unique ids take no memory.
 
 use std::collections::HashSet;
 use std::sync::Arc;

@@ -104,7 +104,7 @@ impl Snapshot {
     }
 
     /// Calls `each` with every fingerprint in ascending order and its document frequency. Deleted
-    /// documents count until they are compacted away.
+    /// documents count until the index is compacted.
     ///
     /// # Errors
     /// When a segment is damaged.
@@ -178,7 +178,7 @@ struct SampleTotals {
 }
 
 impl SampleTotals {
-    /// Adds a document: for each fingerprint, whether it is stopped, and its position.
+    /// Adds a document, given by its fingerprints: whether stopped, and the position.
     fn add(&mut self, fingerprints: impl Iterator<Item = (bool, u32)>) {
         let mut any_kept = false;
         let mut passage: Option<(u32, bool)> = None;

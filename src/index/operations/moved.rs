@@ -1,7 +1,7 @@
 //! A note of merged shards that are being removed.
 //!
-//! A moved shard is removed file by file after the commit, one shard after the other. Before the
-//! first file is removed, a note in the index lists the shards. When a repeated merge finds a shard
+//! Moved shards are removed after the commit, file by file and shard by shard. Before the first
+//! file is removed, a note in the index lists the shards. When a repeated merge finds a shard
 //! without a list of segments, or no directory at all, it consults the note: a shard in the note
 //! has been merged, so its remaining files may be removed. If the list of a shard differs from the
 //! note, the shard was created anew in the same place, and is merged like any other.

@@ -1,7 +1,8 @@
 //! Which files in the directory of an index are its own?
 //!
-//! An operation that removes an index, or gives up one that it has made, removes only these. A
-//! hidden file need not be one of them: a project may keep its .env beside the files of an index.
+//! Only these files are removed when an operation removes an index, or gives up a new index. A
+//! hidden file need not belong to the index: a project may keep its .env beside the files of an
+//! index.
 
 use std::fs;
 use std::io;
@@ -89,8 +90,8 @@ pub fn remove(path: &Path) -> io::Result<()> {
 }
 
 impl Index {
-    /// Removes an index without documents, such as one that was created for documents of which none
-    /// could be read. Files that are not its own stay. Returns whether the index was empty.
+    /// Removes an index without documents, for example an index created for unreadable documents.
+    /// Foreign files stay. Returns whether the index was empty.
     ///
     /// # Errors
     /// [`Error::Locked`] when another process is writing, and when a file cannot be removed.

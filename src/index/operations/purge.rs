@@ -86,8 +86,8 @@ impl Index {
     }
 
     /// Returns whether every file that may have documents is listed. A merge in the background has
-    /// unlisted files until it ends. A process that replaces a small file of the directory has one
-    /// for a moment, such as a push that writes its manifest.
+    /// unlisted files until the end. A process that replaces a small file has an unlisted file for
+    /// a moment, such as a push writing its manifest.
     ///
     /// # Errors
     /// When an unlisted file could not be removed, or is not tantivy's.

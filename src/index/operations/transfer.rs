@@ -259,8 +259,8 @@ impl OpenCommit {
     }
 }
 
-/// A directory that becomes a copy of an index, or of a later commit of the index that it contains.
-/// Excludes other writers meanwhile. Readers keep their open files.
+/// A directory that becomes a copy of an index, or of a later commit of the index already there.
+/// Excludes writers meanwhile. Readers keep their open files.
 pub struct Receiver {
     path: PathBuf,
     directory: IndexDirectory,

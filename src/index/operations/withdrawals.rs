@@ -80,10 +80,11 @@ impl Writer {
 /// A shard of a merge, with a snapshot and the places of its new segments, if it has new segments.
 pub type Incoming<'a> = (&'a Index, Option<(&'a Snapshot, &'a [usize])>);
 
-/// Combines the withdrawals of an index, if it exists, and of the shards merged into it.
+/// Combines the withdrawals of an index, if any, and of the merged shards.
 ///
 /// # Errors
-/// When an index or shard refuses a document of another one, and when withdrawals cannot be read.
+/// When an index or shard refuses a document of a different shard, and when withdrawals cannot be
+/// read.
 pub fn of_all(
     own: Option<(&Withdrawals, &Snapshot)>,
     shards: &[Incoming<'_>],

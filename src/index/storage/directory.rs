@@ -82,7 +82,7 @@ struct DirectoryState {
     withdrawals: Mutex<Option<WithdrawalsChange>>,
     /// The content of tantivy's list of collectable files, while further files are announced.
     announced: Mutex<BTreeSet<String>>,
-    /// Files that are not written, because they become links (`Some`) or already exist (`None`).
+    /// Files to skip: future links (`Some`) and existing files (`None`).
     unwritten: Mutex<HashMap<PathBuf, Option<PathBuf>>>,
     /// Components whose checksum has been verified.
     verified: Verified,
@@ -274,10 +274,10 @@ impl IndexDirectory {
         }
     }
 
-    /// Checks that changes still go to the opened index, and that no other writer has taken over.
+    /// Checks that changes still go to the opened index, and that no second writer has taken over.
     ///
     /// # Errors
-    /// When another directory or lock has taken the place of the held one.
+    /// When a different directory or lock has taken the place of the held one.
     pub fn check_writer(&self) -> io::Result<()> {
         self.state.held.as_ref().map_or(Ok(()), |held| held.check_writer())
     }
@@ -376,7 +376,7 @@ fn is_self_checked(path: &Path) -> bool {
     SELF_CHECKED.contains(&extension)
 }
 
-/// A writer that ignores its input, because the file already has its content.
+/// A writer that ignores the input, because the file is already complete.
 struct NoOpWriter;
 
 impl io::Write for NoOpWriter {

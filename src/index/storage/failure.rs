@@ -173,8 +173,8 @@ pub fn query_words(error: &QueryParserError) -> String {
     }
 }
 
-/// Returns the failure with the system's error as its cause if tantivy has kept only its words, as
-/// it does when it writes the texts and fields of a segment.
+/// Returns the failure with the system's error as the cause if tantivy has kept only the message,
+/// as when writing the texts and fields of a segment.
 fn with_system_error(error: TantivyError) -> TantivyError {
     let system_error = match &error {
         TantivyError::IoError(cause) => system_error(&cause.to_string()),

@@ -60,8 +60,8 @@ pub struct WriterLock(Arc<HeldDirectory>);
 impl Drop for WriterLock {
     fn drop(&mut self) {
         let Some(holding) = self.0.writer().take() else { return };
-        // Unlock before closing: a child process that another thread is just starting has a copy of
-        // the open file until it executes its program, and would keep the lock until then.
+        // Unlock before closing. If a thread is just starting a child process, the child has a copy
+        // of the open file until the program is executed, and would keep the lock until then.
         if let Err(error) = holding.lock.as_file().unlock() {
             log::warn!("cannot release the lock of {}: {error}", self.0.root.display());
         }
@@ -100,8 +100,8 @@ impl HeldDirectory {
     /// Takes the lock of the only writer.
     ///
     /// # Errors
-    /// `LockBusy` when another writer has it. When it cannot be taken, or the directory was
-    /// exchanged.
+    /// `LockBusy` when a different writer has the lock. When the lock cannot be taken, or the
+    /// directory was exchanged.
     pub fn lock_writer(self: &Arc<HeldDirectory>) -> std::result::Result<WriterLock, LockError> {
         let failed = LockError::wrap_io_error;
         self.check_directory().map_err(failed)?;
@@ -136,11 +136,11 @@ impl HeldDirectory {
         lock.is_ok_and(|lock| matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock)))
     }
 
-    /// Checks that both paths still lead to the open directory: the given path, and the path that
-    /// files are written to.
+    /// Checks that two paths still lead to the open directory: the given path, and the path for
+    /// writing files.
     ///
     /// # Errors
-    /// When a path leads to another directory, or nowhere.
+    /// When a path leads to a different directory, or nowhere.
     pub fn check_directory(&self) -> io::Result<()> {
         if is_at(&self.directory, &self.given)? && is_at(&self.directory, &self.root)? {
             return Ok(());
@@ -180,8 +180,8 @@ impl HeldDirectory {
     /// Checks that the list of segments may be replaced with a list of `components` and `others`.
     ///
     /// # Errors
-    /// When directory, lock or list are not the ones that this writer left, and when a listed
-    /// file is missing or has another length.
+    /// When the directory, lock or list was exchanged since this writer's last change, and when a
+    /// listed file is missing or has a wrong length.
     pub fn check_list(&self, components: &Components, others: &[PathBuf]) -> io::Result<()> {
         self.check_directory()?;
         // An index that is being created has neither a lock nor a list.

@@ -1,7 +1,7 @@
 //! Makes the files of tantivy trustworthy.
 //!
-//! tantivy trusts the bytes it reads and the paths it writes to. These modules keep the directory
-//! open, seal the list of segments, compare each component with its checksum before its first byte
+//! tantivy trusts the bytes on disk and the paths for writing. The modules here keep the directory
+//! open, seal the list of segments, compare components with their checksums before the first byte
 //! is used, and check every length while reading stored texts. The modules depend neither on
 //! documents nor on signatures.
 

@@ -33,9 +33,8 @@ pub struct Component {
     pub len: u64,
     /// The CRC-32 of the content before tantivy's footer.
     pub crc: u32,
-    /// The CRC-32 of the last [`TAIL_BYTES`] of the file, or of the whole file if it is shorter.
-    /// With it, the file can be opened before the rest is compared. `None` for a file that verifies
-    /// itself.
+    /// The CRC-32 of the last [`TAIL_BYTES`] of the file, or of a shorter file as a whole. The file
+    /// can be opened after comparing the tail only. `None` for a file with checksums of its own.
     pub tail: Option<u32>,
 }
 
@@ -71,8 +70,8 @@ impl From<Component> for ListedComponent {
 /// The components of a commit, by file name.
 pub type Components = BTreeMap<String, Component>;
 
-/// The adopted segments of other indexes, by their name there, each with the number of its
-/// documents that were deleted at the time.
+/// The adopted segments of other indexes, by their original names, with the number of deleted
+/// documents at the time.
 pub type Adopted = BTreeMap<String, u32>;
 
 /// Segments that are being adopted.
@@ -186,8 +185,8 @@ fn is_compression(name: &str) -> bool {
 pub struct CarriedList<'a> {
     /// The adopted segments of the previous list.
     pub adopted: &'a Adopted,
-    /// Segments that are being adopted. They are recorded only if the list contains them, because a
-    /// merge may write a list before the commit does.
+    /// Segments that are being adopted. Only listed segments are recorded, because a merge may
+    /// write a list before the commit does.
     pub adoption: Option<&'a Adoption>,
     /// The file with the withdrawals in the previous list.
     pub withdrawals: Option<&'a str>,

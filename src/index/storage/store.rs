@@ -127,7 +127,7 @@ impl StoreParts {
 }
 
 /// Calls `each_entry` with every entry of a layer, and `each_node` with the documents and bytes of
-/// each of its nodes.
+/// every node.
 fn walk(
     file: &[u8],
     layer: &Range<usize>,

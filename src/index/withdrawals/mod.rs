@@ -189,8 +189,8 @@ impl Withdrawals {
         before - self.all.len()
     }
 
-    /// Returns the union with the withdrawals of another index. If both have withdrawn a document,
-    /// the quoting documents of both are merged.
+    /// Returns the union with the withdrawals of a second index. If both indexes have withdrawn a
+    /// document, the lists of quoting documents are merged.
     #[must_use]
     pub fn union(&self, other: &Withdrawals) -> Withdrawals {
         let mut all: Vec<Arc<SignedWithdrawal>> = Vec::new();
@@ -231,10 +231,10 @@ impl Withdrawals {
 
     /// Refuses a withdrawn document.
     ///
-    /// An index refuses texts that a withdrawal removed, and texts that resemble or contain a
-    /// withdrawn text, as far as signatures prove it. Quoting texts that the record lists were
-    /// kept, and are not refused. If the analyzer of the index leaves words out, its signatures
-    /// prove nothing, so signatures of all words are compared instead.
+    /// An index refuses withdrawn texts, and texts whose signatures prove that they resemble or
+    /// contain a withdrawn text. Quoting texts on the record were kept, and are not refused. If the
+    /// analyzer of the index leaves words out, signatures prove nothing, so signatures of every
+    /// word are compared instead.
     ///
     /// # Errors
     /// [`Error::Input`] with the reason [`Reason::Withdrawn`].

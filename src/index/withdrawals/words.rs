@@ -1,8 +1,9 @@
-//! The signatures of all words of withdrawn texts.
+//! Signatures of withdrawn texts over every word.
 //!
-//! An analyzer that leaves out stop words or numbers can make the same tokens of texts that say
-//! different things. Its signatures find texts like a withdrawn text, but are too weak to refuse a
-//! text. The record of a withdrawal then has a second signature: the default scheme over all words.
+//! An analyzer that leaves out stop words or numbers can make the same tokens of texts with
+//! different meanings. The signatures find texts like a withdrawn text, but are too weak to refuse
+//! a text. The record of a withdrawal then has a second signature: the default scheme over every
+//! word.
 
 use super::{RefusalEvidence, Withdrawals, evidence_of};
 use crate::error::Result;
@@ -33,8 +34,7 @@ impl Config {
 
 impl Withdrawals {
     /// Returns the first of the withdrawals `those` whose text is resembled or contained by `text`,
-    /// comparing all words, which are signed with `words`. `None` if the text or the key is
-    /// unknown.
+    /// comparing every word, signed with `words`. `None` if the text or the key is unknown.
     pub(super) fn resembling_words(
         &self,
         words: &Config,

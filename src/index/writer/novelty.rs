@@ -30,8 +30,8 @@ impl Writer {
         self.catch_up()
     }
 
-    /// Returns the meta object of a new document including its novelty, and its canonical JSON.
-    /// `None` if the index records no novelty, or the meta object already states it.
+    /// Returns the meta object of a new document including the novelty, and the canonical JSON.
+    /// `None` if the index records no novelty, or the meta object already has it.
     pub(super) fn with_novelty(
         &mut self,
         own: &SignedDocument,

@@ -16,7 +16,7 @@ pub(super) enum Condition {
     Fields(Vec<Box<dyn Weight>>),
     /// Words in a row of the text.
     Phrase(Phrase),
-    /// All of these conditions, and none of those.
+    /// Every condition of `wanted`, and no condition of `unwanted`.
     All { wanted: Vec<Condition>, unwanted: Vec<Condition> },
     /// At least one of these conditions.
     Any(Vec<Condition>),
@@ -61,7 +61,7 @@ impl Condition {
                 Some(Occur::Should) | None => any.push(condition),
             }
         }
-        // As tantivy has it: beside a condition that must be met, the others are optional.
+        // As in tantivy: beside a mandatory condition, the remaining conditions are optional.
         if wanted.is_empty() {
             wanted.push(Condition::Any(any));
         }
@@ -169,7 +169,7 @@ pub(super) fn has_phrase(ast: &UserInputAst) -> bool {
     }
 }
 
-/// Returns the field that a leaf looks at, if it names one.
+/// Returns the field of a leaf, if any.
 pub(super) fn field_of(leaf: &UserInputLeaf) -> Option<&str> {
     match leaf {
         UserInputLeaf::Literal(literal) => literal.field_name.as_deref(),

@@ -1,7 +1,7 @@
-//! Finds the fields in a filter, and checks that documents have them.
+//! Finds the fields in a filter, and checks that the fields exist.
 //!
-//! tantivy accepts a query on a field that no document has, which matches nothing, and whose
-//! negation matches everything. Such a filter is refused here.
+//! tantivy accepts a query on an unknown field. The query matches nothing, and the negation
+//! everything. cento refuses the filter.
 
 use std::collections::BTreeSet;
 

@@ -104,13 +104,14 @@ pub(super) fn check_scans(scans: usize) -> Result<(), String> {
     }
 }
 
-/// The parentheses and negations that may be open: at least the ones that the grammar has open.
+/// The parentheses and negations that may be open: at least those open in the grammar.
 ///
 /// A pair of parentheses is removed only if no character in between can begin or end a quotation,
-/// because then both are inside a quotation, or both outside.
+/// because then the whole pair is inside or outside a quotation.
 #[derive(Default)]
 struct OpenGroups {
-    /// For each open mark, its kind. A plain parenthesis certainly matches the next closing one.
+    /// The kinds of the open marks. A plain parenthesis certainly matches the next closing
+    /// parenthesis.
     marks: Vec<NestingMark>,
 }
 

@@ -1,7 +1,7 @@
 //! The condition `text:"went up"`: the text of a document has these words in a row.
 //!
-//! Fingerprints stand for longer runs of words, so for a few words all texts are read. If the words
-//! are so many that a document with them must share a fingerprint, only documents that do are read.
+//! Fingerprints stand for longer runs of words, so for a few words every text is read. If there are
+//! enough words to guarantee a common fingerprint, only documents with that fingerprint are read.
 
 use crate::error::Result;
 use crate::index::{Config, DocAddress, Snapshot};
@@ -12,7 +12,7 @@ use crate::text::Tokens;
 /// Words in a row, as passages count them: without case, punctuation and line breaks.
 pub struct Phrase {
     words: Vec<u64>,
-    /// For each segment, the documents that may have the words. `None` if any document may.
+    /// The documents of each segment that may have the words. `None` if any document may.
     sharing: Option<Vec<Vec<u32>>>,
 }
 

@@ -1,7 +1,7 @@
 //! Gives both ends of a range the same type.
 //!
-//! tantivy takes the type of a range over `meta` from one end, and panics if the other end has
-//! another type, even for a whole number and a fraction.
+//! tantivy takes the type of a range over `meta` from one end, and panics if the second end has a
+//! different type, even for a whole number and a fraction.
 
 use tantivy::json_utils::convert_to_fast_value_and_append_to_json_term;
 use tantivy::query_grammar::{UserInputAst, UserInputBound, UserInputLeaf};
@@ -10,11 +10,11 @@ use tantivy::schema::{Field, Term, Type};
 /// Below this number, every whole number has fractions next to it.
 const WHOLE_MAX: f64 = (1u64 << 52) as f64;
 
-/// Gives both ends of a range the same type. If one end is a fraction and the other a whole number,
-/// the whole number is replaced by the adjacent fraction that includes the same numbers.
+/// Gives both ends of a range the same type. A whole number opposite a fraction is replaced by the
+/// adjacent fraction that includes the same numbers.
 ///
 /// # Errors
-/// When the ends of a range over `meta` have types that cannot be compared. The error is a clause.
+/// When the types of the ends of a range over `meta` are not comparable. The error is a clause.
 pub(super) fn unify(ast: &mut UserInputAst, is_meta: &dyn Fn(&str) -> bool) -> Result<(), String> {
     let leaf = match ast {
         UserInputAst::Clause(clauses) => {

@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::text::{Span, Tokens};
 
 /// Returns the tokens in the form that a shard sends. `fingerprints` has the token of each
-/// fingerprint, and its place among the distinct ones.
+/// fingerprint, and its place among the distinct fingerprints.
 pub fn to_json(
     text: &TracedText,
     archive: &IndexArchive<'_>,
@@ -35,7 +35,7 @@ fn numbers(tokens: &Tokens) -> Vec<u32> {
 /// Parses the tokens of a text, without their hashes.
 ///
 /// # Errors
-/// When the tokens are those of another text.
+/// When the tokens belong to a different text.
 pub fn of_numbers(numbers: &[u32], text: &str) -> Result<Tokens> {
     let refused = || {
         let what = "the tokens that the shards have named are those of another text: give the text \

@@ -1,4 +1,5 @@
-//! The documents that shards have named for a trace, as far as they have compared and read them.
+//! The documents that shards have found for a trace, as far as the shards have compared and read
+//! documents.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -27,7 +28,7 @@ type TextRanges = Vec<(u32, u32)>;
 pub struct ShardArchive<'a> {
     shards: &'a [ShardCandidates],
     documents: u64,
-    /// The tokens of the query: those of signatures, and the words if they are others.
+    /// The tokens of the query: the tokens of signatures, and the words if different.
     signed: Tokens,
     words: Option<Tokens>,
     compared: KnownHits<'a>,
@@ -40,7 +41,7 @@ pub struct ShardArchive<'a> {
     is_stopped: Vec<bool>,
     /// The documents with each fingerprint of the query.
     holders: Rc<[Vec<DocAddress>]>,
-    /// The documents to request: to compare them, or else to read these excerpts of them.
+    /// The documents to request, for a comparison or for these excerpts.
     wanted: RefCell<BTreeSet<(DocAddress, Option<TextRanges>)>>,
 }
 
@@ -95,7 +96,7 @@ impl<'a> ShardArchive<'a> {
         &self.shards[address.segment as usize].candidates[address.doc as usize]
     }
 
-    /// Requests a document: to compare it, or else to read these excerpts of it.
+    /// Requests a document, for a comparison or for these excerpts.
     fn request(&self, address: DocAddress, excerpts: Option<TextRanges>) {
         self.wanted.borrow_mut().insert((address, excerpts));
     }
@@ -242,7 +243,7 @@ fn micros(facts: &DocumentFacts) -> i64 {
     i64::try_from(facts.added).unwrap_or(i64::MAX)
 }
 
-/// What each document adds to a cover, from the fingerprints that the shards have named.
+/// The contribution of each document to a cover, from the fingerprints that the shards have sent.
 pub struct SharedCounts {
     adds: HashMap<DocAddress, u64>,
     holders: Rc<[Vec<DocAddress>]>,

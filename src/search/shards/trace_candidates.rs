@@ -1,4 +1,4 @@
-//! The candidates of a shard, with what a trace needs of them.
+//! The candidates of a shard, with the data for a trace.
 
 use std::collections::HashMap;
 

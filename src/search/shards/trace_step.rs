@@ -1,7 +1,7 @@
 //! Decides what to request from the shards next for a trace, or makes the answer.
 //!
-//! As for hits, each call traces the text from the beginning, with the function that traces it in a
-//! single index. Until every answer that it needs is known, it collects what to request.
+//! As for hits, a call traces the text from the beginning, with the function for a single index.
+//! Until every necessary answer is known, the function collects requests.
 
 use cento_api::{Answer, PresetDefaults, QueryTokens, ShardAnswers, ShardStep, Trace};
 
@@ -15,8 +15,8 @@ use super::query_tokens::of_numbers;
 use super::shard_archive::ShardArchive;
 use crate::error::{Error, Result};
 
-/// The maximum number of candidates that a shard names for a trace: all, because any of them may
-/// have a part of the text that no other document has.
+/// The maximum number of candidates that a shard returns for a trace. There is no limit, because
+/// any candidate may be the only document with a part of the text.
 pub const TRACE_CANDIDATES: usize = u32::MAX as usize;
 
 /// Returns what to request from the shards next for a trace, or the answer.

@@ -1,4 +1,4 @@
-//! What a trace needs to know of the documents that meet its query.
+//! Data about the documents that meet the query of a trace.
 
 use cento_api::Passage;
 
@@ -11,16 +11,16 @@ use crate::field_date::FieldDate;
 use crate::index::DocAddress;
 use crate::text::Tokens;
 
-/// The documents that meet a traced query: those of an index, or those that shards have named.
+/// The documents that meet a traced query, from an index or from shards.
 ///
-/// Shards compare and read documents only on request. Where they have not answered yet, a method
-/// returns `None` and remembers the question. The trace then goes on as if the document had no
-/// passage, so that many questions are asked together, but its results are dropped.
+/// Shards compare and read documents only on request. Before a shard has answered, a method returns
+/// `None` and remembers the question. The trace then goes on as if the document had no passage, so
+/// that many questions are asked together, but the results are dropped.
 pub trait TraceArchive {
     type Document: TracedDocument;
     type Counts: CoverCounting;
 
-    /// Returns the number of all documents, whether they meet the query or not.
+    /// Returns the number of documents, including documents that do not meet the query.
     fn documents(&self) -> u64;
 
     /// Returns the words of the query, as passages count them.
@@ -32,15 +32,15 @@ pub trait TraceArchive {
     /// Orders documents by the digests of their texts, and copies of a text by id.
     fn in_order_of_texts(&self, hits: Vec<Scored>) -> Result<Vec<Scored>>;
 
-    /// Counts what each of these documents adds to a cover of the query.
+    /// Counts the contribution of these documents to a cover of the query.
     fn cover_counts(&self, hits: &[Scored]) -> Result<Self::Counts>;
 
     /// Compares a document with the query.
     fn compare(&mut self, scored: Scored) -> Result<Option<Self::Document>>;
 
-    /// Returns the documents that share at least one of these fingerprints that is not stopped,
-    /// with the number of shared fingerprints. The fingerprints are given by their places among the
-    /// distinct fingerprints of the query, ascending.
+    /// Returns the documents that share one of these fingerprints, except stopped fingerprints, and
+    /// the number of shared fingerprints. The fingerprints are given as ascending places among the
+    /// distinct fingerprints of the query.
     fn sharing(&self, fingerprints: &[u32]) -> Result<Vec<Candidate>>;
 
     /// Returns the id of a document.
@@ -55,8 +55,7 @@ pub trait TraceArchive {
     /// Returns the times that decide which of these documents came first.
     fn times(&self, addresses: &[DocAddress]) -> Result<Option<Vec<DocumentTime>>>;
 
-    /// Returns ranges of bytes of the text of a document. `None` in place of a text that is not
-    /// stored.
+    /// Returns ranges of bytes of the text of a document. `None` if the text is not stored.
     fn excerpts(
         &self,
         address: DocAddress,

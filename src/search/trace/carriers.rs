@@ -1,4 +1,4 @@
-//! The documents that have a span: how many, which has most of it, and which came first.
+//! The documents that have a span: how many, which has the most, and which came first.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BTreeMap;
@@ -152,8 +152,8 @@ impl Carriers {
         Ok(Some(DescribedSpan { span: traced, best, first }))
     }
 
-    /// Returns the number of carriers of a span that were not compared, and whether every document
-    /// that may carry it was compared.
+    /// Returns the number of uncompared carriers of a span, and whether every possible carrier was
+    /// compared.
     fn left_out<A: TraceArchive>(
         &self,
         tracing: &Tracing<'_, A>,
@@ -163,8 +163,8 @@ impl Carriers {
             |asked: &&AskedSpan| asked.span.start < span.end && span.start < asked.span.end;
         let overlapping = self.asked.iter().filter(overlaps);
         overlapping.fold((0, true), |(left_out, is_exact), asked| {
-            // Some have been compared meanwhile, with another span or because they may be the
-            // first.
+            // Some documents have been compared meanwhile, for a different span or as a possible
+            // first document.
             let open = asked.left_out.iter().filter(|address| tracing.open.contains_key(address));
             (left_out.max(open.count() as u64), is_exact && asked.is_exact)
         })
@@ -190,7 +190,7 @@ fn look_for<A: TraceArchive>(tracing: &mut Tracing<'_, A>, span: &Range<u32>) ->
             continue;
         }
         match tracing.compare(candidate.address)? {
-            // Most of the first documents carry the span, so that many are asked for at once.
+            // Most of the first documents carry the span, so many documents are requested at once.
             None => waiting += 1,
             Some(reuses) => {
                 in_vain = if within(reuses, span).is_empty() { in_vain + 1 } else { 0 };

@@ -2,11 +2,10 @@
 //!
 //! Documents are compared in the order of a cover ([`cover`](super::cover)): always the document
 //! with the most fingerprints, by weight, that no passage covers yet. If a text has a hundred
-//! copies, only one copy is read for its part. The passages of these documents make the spans of
-//! the query ([`spans`]). Then the documents that share fingerprints with each span are compared,
-//! largest overlap first, to count its carriers and to find the best and the first carrier
-//! ([`carriers`]). The documents are those of an index, or those that shards have named
-//! ([`archive`]).
+//! copies, only one copy is read for the common part. The passages of the compared documents make
+//! the spans of the query ([`spans`]). Then the documents that share fingerprints with a span are
+//! compared, largest overlap first, to count the carriers and to find the best and the first
+//! carrier ([`carriers`]). The documents come from an index or from shards ([`archive`]).
 
 mod archive;
 mod carriers;
@@ -109,7 +108,8 @@ impl Search<'_> {
         Ok((text, archive))
     }
 
-    /// Returns the token of each fingerprint of the query, and its place among the distinct ones.
+    /// Returns the token of each fingerprint of the query, and its place among the distinct
+    /// fingerprints.
     pub fn traced_signature(&self) -> impl Iterator<Item = (u32, u32)> {
         let subject = &self.subject;
         subject.signature.iter().filter_map(|found| {
@@ -212,8 +212,8 @@ impl<'a, A: TraceArchive> Tracing<'a, A> {
     }
 
     /// Compares a document that meets the query, and returns its passages. Empty if the document
-    /// does not meet the query, or misses the threshold of `verify`. `None` if the archive has not
-    /// compared it yet.
+    /// does not meet the query, or misses the threshold of `verify`. `None` before the archive has
+    /// compared the document.
     pub fn compare(&mut self, address: DocAddress) -> Result<Option<&[Reuse]>> {
         if let Some(scored) = self.open.remove(&address) {
             self.query.stop().check()?;
@@ -299,8 +299,9 @@ impl<'a, A: TraceArchive> Tracing<'a, A> {
         }
     }
 
-    /// Returns the documents to show and the number of documents that together have everything any
-    /// document has of the query. The next document is always the one that adds most.
+    /// Returns the documents to show, and the number of documents in a cover of everything in the
+    /// query that any document has. The next document in the cover is always the document that adds
+    /// most.
     fn in_cover_order(&mut self) -> Result<(Vec<A::Document>, usize)> {
         let mut found = Vec::new();
         for (address, compared) in std::mem::take(&mut self.compared) {

@@ -1,10 +1,10 @@
-//! The spans of a text that other documents have, made from passages so that they do not overlap.
+//! The spans of a text that other documents have, made from passages, without overlaps.
 //!
 //! The passage with the most information becomes a span, and documents with passages within it are
-//! its carriers. From any other passage, a part outside the spans becomes a span if it is more than
-//! half of the passage. A smaller part is added to the nearest span, so that every matched word is
-//! in a span. Merging all overlapping passages instead would turn a text with overlapping sources
-//! into a single span, which no document has.
+//! its carriers. From the remaining passages, a part outside the spans becomes a span if the part
+//! is more than half of the passage. A smaller part is added to the nearest span, so that every
+//! matched word is in a span. Merging all overlapping passages instead would turn a text with
+//! overlapping sources into a single span that no document has.
 
 use std::cmp::Reverse;
 use std::ops::Range;

@@ -238,7 +238,7 @@ proptest! {
     }
 }
 
-/// Documents with a block each, and many documents of a text that they share.
+/// Documents with a block each, and many documents of a common text.
 fn archive(carriers: u64, others: u64) -> Vec<(String, String, u64)> {
     let block = |number| Block { number, from: 0, count: 60, edits: 999 };
     let of = |blocks: &[Block], at| (format!("d{at:03}"), text(blocks, at), 2000 - at);
@@ -340,8 +340,8 @@ fn without_stored_texts_fingerprints_tell_the_spans() {
 
 #[test]
 fn what_all_of_a_few_short_texts_have_is_reused() {
-    // Regression: a sentence of two documents was due to chance, because each made it easy to
-    // guess for the other.
+    // Regression: a sentence of two documents was due to chance, because either document made the
+    // sentence easy to guess.
     let sentence = "Twice a day the sea rises and falls along most coasts, and harbours are built \
                     so that ships can wait for the water.";
     let own = [

@@ -24,8 +24,8 @@ pub struct TracedText {
 
 impl TracedText {
     /// Makes the text of `tokens`, which signatures use. Text in the ranges of `left_out` does not
-    /// count. `signature` has the token of each fingerprint, and its place among the `fingerprints`
-    /// distinct ones.
+    /// count. `signature` has the token of each fingerprint, and its place among the distinct
+    /// `fingerprints`.
     pub fn new(
         (text, parts): (String, Vec<Part>),
         tokens: &Tokens,

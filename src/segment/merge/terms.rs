@@ -197,7 +197,7 @@ impl<'a> RangeMerge<'a> {
     }
 }
 
-/// The minimum of some keys, its first place, and how often it occurs.
+/// The minimum of some keys, its first place, and the number of occurrences.
 struct Least {
     key: u64,
     first: usize,

@@ -133,8 +133,8 @@ const OPERATIONS: [Operation; 18] = [
 ];
 
 impl Counts {
-    /// Counts the operations. This program counts one of them if its arguments begin with
-    /// `subcommand`.
+    /// Counts the operations. To count an operation, this program calls itself with arguments that
+    /// begin with `subcommand`.
     ///
     /// # Errors
     /// When an operation fails or is slower than recorded, or valgrind is missing.
@@ -199,7 +199,7 @@ fn parse(record: &str) -> Result<BTreeMap<&str, u64>> {
 }
 
 impl Operation {
-    /// Runs the operation, after one round that is not counted.
+    /// Runs the operation. The first round is not counted.
     fn run(&self) -> Result {
         assert!(self.rounds <= ROUNDS_MAX, "there is an input for every round");
         let mut round = (self.prepare)()?;

@@ -1,5 +1,5 @@
-//! Makes corpora that any machine can reproduce: texts made up from a seed, and the sources that
-//! Cargo has downloaded.
+//! Makes reproducible corpora: texts made up from a seed, and the sources that Cargo has
+//! downloaded.
 
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
@@ -47,7 +47,7 @@ pub fn make_sources(path: &Path, bytes_max: usize) -> Result<Corpus> {
         taken += text.len();
         let id = file.strip_prefix(&sources).unwrap_or(&file);
         // Ids omit the directory of the registry because its name contains a hash. Most machines
-        // have only one registry.
+        // have a single registry.
         let id = id.iter().skip(1).collect::<PathBuf>().display().to_string();
         texts.push(Document { id, text });
     }

@@ -433,7 +433,7 @@ fn size_name(megabytes: usize) -> String {
     }
 }
 
-/// Returns the processor time of tokenizing and winnowing all texts on one thread.
+/// Returns the processor time of tokenizing and winnowing all texts on a single thread.
 fn signing(corpus: &Path) -> Result<f64> {
     let config = config(false)?;
     let mut seconds = 0.0;

@@ -1,6 +1,6 @@
-//! Takes all figures of docs/BENCHMARKS.md in one run.
+//! Takes the figures of docs/BENCHMARKS.md in a single run.
 //!
-//! The run writes its figures to `tools/bench.json` and renders the document from that file
+//! The run writes the figures to `tools/bench.json` and renders the document from the file
 //! (`page`). A test checks that the document matches the file. The other tools provide the
 //! measurements, in sizes that take some minutes. `corpora` makes the corpora on any machine. The
 //! run measures time and size, while docs/QUALITY.md reports what searches find.
@@ -24,7 +24,7 @@ use self::record::{Kept, Run};
 use crate::Result;
 
 const RECORD: &str = "tools/bench.json";
-/// Figures of longer runs, each with its command and commit.
+/// Figures of longer runs, with commands and commits.
 const KEPT: &str = "tools/bench-kept.json";
 const DOCUMENT: &str = "docs/BENCHMARKS.md";
 /// Instruction counts that `cento-tools counts --write` has recorded.
@@ -122,8 +122,8 @@ impl Bench {
         Ok(())
     }
 
-    /// Returns the command line that repeats the run. Files lose their directories, because other
-    /// machines have different paths.
+    /// Returns the command line that repeats the run. Files lose their directories, because paths
+    /// differ between machines.
     fn command(&self) -> String {
         let name = |path: &Path| {
             path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()

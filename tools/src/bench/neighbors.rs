@@ -12,8 +12,7 @@ const PROGRAMS: [&str; 4] = ["command-lines", "rensa", "datasketch", "text-dedup
 /// The path of the script from the root of the repository.
 const SCRIPT: &str = "python/bench/compare.py";
 
-/// Measures the programs that the interpreter provides, and records for each missing program why it
-/// is missing.
+/// Measures the programs that the interpreter provides, and records why programs are missing.
 pub fn measure(
     python: Option<&Path>,
     cento: &Path,

@@ -48,8 +48,8 @@ fn peak_of(process: u32) -> f64 {
     peak
 }
 
-/// Returns the memory in MB that the system states for a process in this line of its status, such
-/// as `VmHWM:`. An ended process has no such line.
+/// Returns the memory in MB from this line of a process's status, such as `VmHWM:`. The status of
+/// an ended process has no such line.
 pub fn memory_mb(process: u32, line: &str) -> Option<f64> {
     let path = Path::new("/proc").join(process.to_string()).join("status");
     let status = fs::read_to_string(path).ok()?;

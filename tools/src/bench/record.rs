@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Run {
     pub machine: Machine,
-    /// The last corpus is the main corpus, which every table uses unless it names another corpus.
+    /// The last corpus is the main corpus, which every table uses unless the table names a corpus.
     pub corpora: Vec<Corpus>,
     /// The processor time of signing the main corpus on one thread without an index.
     pub signing_seconds: f64,

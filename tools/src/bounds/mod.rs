@@ -170,7 +170,7 @@ impl Bounds {
         };
         let write = |name: &str, lines: String| fs::write(dir.join(name), lines);
         write(CORPUS, texts.iter().enumerate().map(line).collect())?;
-        // Each id gets the text of the next one.
+        // Every id gets the text of the next id.
         let others = texts.iter().cycle().skip(1).take(texts.len());
         write(OTHERS, others.enumerate().map(line).collect())?;
         let query = |number: usize| {

@@ -8,8 +8,8 @@ use std::time::Duration;
 use crate::Result;
 use crate::bench::process::memory_mb;
 
-/// Runs a command to its end, and returns its peak in MB. Exit status 1, for nothing found, and 3,
-/// for documents that a withdrawal leaves because they quote it, are no errors.
+/// Runs a command to completion, and returns the peak in MB. Exit status 1, for nothing found, and
+/// 3, for quoting documents that a withdrawal leaves, are no errors.
 pub fn of(command: &mut Command) -> Result<f64> {
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
     let child = command.spawn()?;
@@ -45,7 +45,7 @@ pub fn during(process: u32, work: impl FnOnce() -> Result) -> Result<f64> {
 fn sample(process: u32, is_over: &AtomicBool) -> f64 {
     let mut peak = 0.0f64;
     loop {
-        // Read before the sample, so that a short run has at least one.
+        // Read before the sample, so that even a short run has a sample.
         let is_last = is_over.load(Ordering::Relaxed);
         peak = peak.max(memory_mb(process, "RssAnon:").unwrap_or(0.0));
         if is_last {

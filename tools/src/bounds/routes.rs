@@ -1,4 +1,4 @@
-//! Asks each route of a service of its own.
+//! Starts a separate service for every route, and sends requests.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -12,7 +12,7 @@ use super::{CORPUS, Corpus, INDEX, PeakRow, QUERY, StatedBound, peak};
 use crate::Result;
 use crate::service::Running;
 
-/// The bound of a service while it answers each route.
+/// The bounds of a service by route.
 pub const BOUNDS: &[(&str, StatedBound)] = &[
     ("/v1/documents", Budget),
     ("/v1/search", Budget),
@@ -26,7 +26,7 @@ pub const BOUNDS: &[(&str, StatedBound)] = &[
     ("/v1/compact", PerDocument(3000)),
 ];
 
-/// The number of documents that `pairs` compares, which is the most that a service accepts.
+/// The number of documents that `pairs` compares: the maximum of a service.
 const COMPARED: usize = 1000;
 /// The number of names that `grouping` gets.
 const NAMES: usize = 20_000;

@@ -1,4 +1,4 @@
-//! Runs the verbs, each with the files that earlier verbs made.
+//! Runs the verbs, with files made by earlier verbs.
 
 use std::path::Path;
 use std::process::Command;

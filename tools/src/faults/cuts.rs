@@ -1,4 +1,4 @@
-//! Judges the states that crashes after each change of a run leave.
+//! Judges the states left by crashes after every change of a run.
 
 use std::collections::HashSet;
 use std::collections::hash_map::DefaultHasher;
@@ -12,7 +12,7 @@ use super::scenario::Contents;
 use super::story::allowed;
 use super::{Bench, FIRST_SEED, Tally, locked};
 
-/// A state after a crash, with the contents that it may have.
+/// A state after a crash, with the permitted contents.
 struct CrashState<'a> {
     tree: Tree,
     allowed: &'a [Option<Contents>],
@@ -66,8 +66,8 @@ impl Bench<'_> {
         seen.into_inner().unwrap_or_default()
     }
 
-    /// Loses each sync in turn, and counts the syncs without which a state is bad. States that
-    /// were judged with all syncs are sound, so only the others are judged.
+    /// Loses every sync in turn, and counts the syncs without which a state is bad. Skips states in
+    /// `sound`, which were judged without losing a sync.
     pub(super) fn lose_each_sync(&self, sound: &HashSet<u64>, tally: &mut Tally) {
         let changes = self.recording.changes.iter().enumerate();
         let is_sync = |(_, change): &(usize, &Change)| matches!(change, Change::Sync { .. });
@@ -103,8 +103,8 @@ impl Bench<'_> {
         );
     }
 
-    /// Calls `judge` with the states after every chosen change from number `from` on, until it
-    /// returns false. Of `jobs` callers each gets its share.
+    /// Calls `judge` with the states after every chosen change from number `from` on, until `judge`
+    /// returns false. Divides the states among `jobs` callers.
     fn each_state(
         &self,
         lost: LostSyncs,

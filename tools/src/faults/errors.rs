@@ -25,7 +25,7 @@ pub const FAULTS: [(&str, &str); 9] = [
 /// Messages name the files of a segment without a directory.
 const SEGMENT_FILES: [&str; 4] = [".sig", ".store", ".del", ".term"];
 
-/// The maximum number of calls of a kind that one thread makes in a run.
+/// The maximum number of calls of a kind by a single thread in a run.
 pub const CALLS_MAX: usize = 2_000;
 
 #[derive(Debug, PartialEq, Eq)]

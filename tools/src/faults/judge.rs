@@ -197,9 +197,10 @@ impl<'a> Judge<'a> {
         self.scenario.withdrawn.is_some() && allowed.iter().all(|one| one.as_ref() == end)
     }
 
-    /// Lets another writer work after a withdrawal, and checks that the text is in no file. A power
-    /// cut may have brought back files whose removal no sync made durable. A withdrawal that was
-    /// interrupted after its commit has not told that the text is gone, so it is repeated.
+    /// Lets a second writer work after a withdrawal, and checks that the text is in no file. A
+    /// power cut may have brought back files whose removal was not durable. A withdrawal that was
+    /// interrupted after its commit has not reported that the text is gone, so the withdrawal is
+    /// repeated.
     ///
     /// # Errors
     /// When the text is there.

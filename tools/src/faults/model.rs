@@ -19,7 +19,7 @@ use fastrand::Rng;
 
 use crate::Result;
 
-/// The number of a file or directory in the table of all files and directories that ever existed.
+/// The number of a file or directory in the table, which also keeps removed files and directories.
 pub type Inode = usize;
 
 pub const ROOT: Inode = 0;
@@ -92,7 +92,7 @@ enum Node {
     Dir { durable: BTreeMap<String, (usize, Option<Inode>)>, pending: Vec<(usize, Vec<Name>)> },
 }
 
-/// Syncs that do nothing, to show that the states without them are found to be bad.
+/// Syncs that do nothing, to show that states without these syncs are recognized as bad.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LostSyncs {
     None,
@@ -250,8 +250,8 @@ impl Disk {
             Way::Any(seed) => Rng::with_seed(seed ^ (self.changes as u64).rotate_left(32)),
             _ => Rng::with_seed(0),
         };
-        // The share of surviving changes differs between crashes. With one share, nearly all
-        // crashes would be alike.
+        // The share of surviving changes differs between crashes. With a single share, most crashes
+        // would be alike.
         let share = [0.1, 0.5, 0.9][rng.usize(..3)];
         let mut decided: BTreeMap<usize, bool> = BTreeMap::new();
         let mut tree = Tree::new();
@@ -375,7 +375,7 @@ mod tests {
         files.iter().map(|(name, text)| ((*name).into(), Some(text.as_bytes().to_vec()))).collect()
     }
 
-    /// Returns all files that power cuts can leave.
+    /// Returns the possible files after power cuts.
     fn outcomes(disk: &Disk) -> BTreeSet<Vec<(String, String)>> {
         let text = |tree: Tree| -> Vec<(String, String)> {
             let files = tree.into_iter().filter_map(|(name, content)| Some((name, content?)));

@@ -16,7 +16,7 @@ pub const TRACED: &str = "openat,open,creat,close,write,pwrite64,writev,pwritev,
 /// The directory with the paths of open files.
 const HELD: &str = "/proc/self/fd/";
 
-/// A recorded run, which can be interrupted after each of its changes.
+/// A recorded run, which can be interrupted after every change.
 pub struct Recording {
     before: Tree,
     /// For each created file and directory, whether the entry is a directory.
@@ -83,8 +83,8 @@ impl Recording {
         Ok(disk)
     }
 
-    /// Returns the number of changes until the end of the first sync that makes the change of names
-    /// with this number durable. Returns `None` without such a sync.
+    /// Returns the number of changes until the first sync that makes the numbered change of names
+    /// durable, including the sync. Returns `None` without such a sync.
     pub fn durable_after(&self, number: usize) -> Option<usize> {
         let Change::Names(names) = &self.changes[number] else { return None };
         let dirs: Vec<Inode> = names.iter().map(|name| name.0).collect();
@@ -196,7 +196,8 @@ impl Reader {
         }
     }
 
-    /// Returns the two places of a call that moves or links, or `None` if both places are outside.
+    /// Returns the two places of a call that moves or links, or `None` if the two places are
+    /// outside.
     fn places(
         &self,
         call: &Call,
@@ -227,14 +228,14 @@ impl Reader {
         self.disk.add(is_dir)
     }
 
-    /// Returns the file or directory of a descriptor, or `None` if it is outside.
+    /// Returns the file or directory of a descriptor, or `None` if the descriptor leads outside.
     fn inode_of(&self, descriptor: &str) -> Result<Option<Inode>> {
         let file = self.descriptors.get(&descriptor.parse()?);
         Ok(file.map(|&file| self.files[file].inode))
     }
 
-    /// Returns the place of a path relative to the directory in argument `at`, or `None` if it is
-    /// outside.
+    /// Returns the place of a path relative to the directory in argument `at`, or `None` if the
+    /// place is outside.
     fn place(&self, call: &Call, at: Option<usize>, path: &[u8]) -> Result<Option<Place>> {
         let path = std::str::from_utf8(path)?;
         let (from, below) = if let Some(held) = path.strip_prefix(HELD) {
@@ -486,7 +487,7 @@ mod tests {
 
     #[test]
     fn a_name_in_a_directory_that_is_held_open_is_known() {
-        // The writer of an index uses such paths for all files.
+        // The writer of an index uses these paths for every file.
         let (recording, tree) = after(
             "1 mkdir(\"a\", 0777) = 0\n\
              1 openat(AT_FDCWD, \"/r/a\", O_RDONLY|O_DIRECTORY) = 3\n\

@@ -6,8 +6,8 @@ use std::path::Path;
 use fastrand::Rng;
 use serde_json::json;
 
-/// The text of each document by id. Withdrawals, watches and events have the names that
-/// [`withdrawal`], [`watch`] and [`event`] return.
+/// The texts of documents by id. The functions [`withdrawal`], [`watch`] and [`event`] give the
+/// names of withdrawals, watches and events.
 pub type Contents = BTreeMap<String, String>;
 
 pub const INDEX: &str = "index.cento";
@@ -18,7 +18,7 @@ const BASE: &str = "base.jsonl";
 const TABLE: &str = "table.cento";
 pub const ONE: &str = "one.jsonl";
 const CHECKPOINT: &str = "out.jsonl.checkpoint";
-/// A directory that serves as object store, and the index that is published there.
+/// A directory in place of an object store, and the published index.
 const STORE: &str = "store";
 const SOURCE: &str = "source.cento";
 const PUSH: [&str; 4] = ["store", "push", SOURCE, STORE];
@@ -34,7 +34,7 @@ pub struct Scenario {
     /// Commands that complete the initial state.
     pub setup: Vec<Vec<&'static str>>,
     pub run: Vec<&'static str>,
-    /// All contents of the index during the run, in order. The last contents are the final ones.
+    /// The contents of the index during the run, in order. The last contents are final.
     pub story: Vec<Contents>,
     /// The contents of the index after the run has been repeated.
     pub end: Contents,
@@ -121,7 +121,7 @@ impl Scenario {
         }
     }
 
-    /// Returns whether the index may have these contents during the run or its repetition.
+    /// Returns whether the contents are allowed during the run or its repetition.
     pub fn allows(&self, contents: &Contents) -> bool {
         if self.story.contains(contents) || self.end == *contents {
             return true;
@@ -180,7 +180,7 @@ fn contents(documents: &[(String, String)]) -> Contents {
     documents.iter().cloned().collect()
 }
 
-/// Returns the contents after each addition of one of the documents to `before`.
+/// Returns the contents after adding `documents` to `before`, a document at a time.
 fn one_by_one(before: Contents, documents: &[(String, String)]) -> Vec<Contents> {
     let mut story = vec![before];
     for (id, text) in documents {
@@ -196,7 +196,7 @@ const SCHEME: [&str; 6] = ["--scheme", "fbw(q=4)", "--analyzer", "chars", "--fre
 
 const WITHDRAWN: &str = "base3";
 
-/// Every document of one segment, and some documents of further segments.
+/// Every document of a segment, and some documents of further segments.
 const REMOVED: [&str; 6] = ["base1", "base4", "base5", "base6", "base7", "base9"];
 
 pub fn all() -> Vec<Scenario> {
@@ -254,8 +254,8 @@ pub fn all() -> Vec<Scenario> {
     ]
 }
 
-/// Merges two indexes into a third index. Some documents replace older versions, and one document
-/// was removed.
+/// Merges two indexes into a third index. Some documents replace older versions, and a document was
+/// removed.
 fn merge(name: &'static str, options: &[&'static str]) -> Scenario {
     let base = documents("base", 100, 12);
     let mut shards = [documents("one", 1000, 5), documents("two", 1100, 5)];
@@ -286,8 +286,7 @@ struct Published {
     changed: Contents,
 }
 
-/// Makes an index that was pushed, pulled and changed. One added document replaced an older
-/// version.
+/// Makes an index that was pushed, pulled and changed. An added document replaced an older version.
 fn published() -> Published {
     let base = documents("base", 100, 12);
     let mut more = documents("more", 400, 3);
@@ -321,8 +320,7 @@ fn addition() -> Scenario {
     let run = ["add", INDEX, INPUT, "--commit-every", "2", "--threads", "2", "--format", "json"];
     let story = one_by_one(Contents::new(), &added);
     let scenario = Scenario::new("add", &run, story);
-    // Making each call of a long run fail would take too long. `add-merging` covers such
-    // faults.
+    // Making every call of a long run fail would take too long. `add-merging` covers these faults.
     let has_errors = false;
     Scenario { files: vec![(INPUT, lines(&added))], has_errors, merges: true, ..scenario }
 }

@@ -94,7 +94,7 @@ mod tests {
     use super::super::trace::with_hex_strings;
     use super::*;
 
-    /// A commit as cento makes it: a new list beside the old one, synced, renamed, and the
+    /// A commit as cento makes it: a new list beside the old list, synced, renamed, and the
     /// directory synced.
     const COMMIT: [&str; 6] = [
         "1 openat(AT_FDCWD, \"/r/.tmp\", O_RDWR|O_CREAT|O_EXCL, 0666) = 3",

@@ -101,7 +101,7 @@ pub fn parse(log: &str) -> Result<Vec<Event>> {
         let (call, end) = if let Some(rest) = rest.strip_prefix("<... ") {
             let end = rest.split_once(" resumed>").ok_or_else(failed)?.1;
             let (mut call, begin) = open.remove(&thread).ok_or_else(failed)?;
-            // Both lines together contain one list of arguments.
+            // The two lines together contain a list of arguments.
             let whole = format!("{begin}{end}");
             let (args, end) = arguments(&whole).ok_or_else(failed)?;
             call.args = args;

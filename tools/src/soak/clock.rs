@@ -1,4 +1,4 @@
-//! A clock of the service that can be set while it runs.
+//! A clock of the service that can be set at run time.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -7,7 +7,7 @@ use fastrand::Rng;
 
 use crate::Result;
 
-/// A library that the service loads first, and the file with the seconds that it adds to the time.
+/// A library that the service loads first, and a file with the seconds to add to the time.
 pub struct FakeClock {
     library: PathBuf,
     offset: PathBuf,

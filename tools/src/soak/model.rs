@@ -2,15 +2,15 @@
 
 use std::collections::VecDeque;
 
-/// A state of a document: the version of its text and the number in its meta object, or `None` if
-/// there is no such document.
+/// A state of a document: the version of the text and the number in the meta object, or `None`
+/// without a document.
 pub type State = Option<(u64, u64)>;
 
-/// A number that tells one change of a document from the others.
+/// A number that identifies a change of a document.
 pub type Change = u64;
 
-/// The states that a document can be in, the latest last. More than one after a change that was not
-/// acknowledged.
+/// The possible states of a document, the latest last. More than one state after a change that was
+/// not acknowledged.
 #[derive(Debug, Clone)]
 pub struct PossibleStates {
     states: Vec<(Change, State)>,

@@ -1,4 +1,4 @@
-//! A client that asks all routes that change nothing, and follows a watch.
+//! A client that sends requests to all read-only routes, and follows a watch.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Requests of the clients, and how often each route gave each status.
+//! Requests of the clients, and counts of statuses by route.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -11,7 +11,7 @@ use crate::Result;
 
 const WAIT_FOR_END: Duration = Duration::from_millis(500);
 
-/// How often each route gave each status; 0 is no answer.
+/// Counts of statuses by route. Status 0 is no answer.
 #[derive(Debug, Default)]
 pub struct Statuses {
     counts: Mutex<BTreeMap<(String, u16), u64>>,
@@ -46,10 +46,10 @@ pub struct Connection<'a> {
 }
 
 impl Connection<'_> {
-    /// Sends a request. No answer (status 0) is no error, because the service may be gone.
+    /// Sends a request. A missing answer (status 0) is no error, because the service may be gone.
     ///
     /// # Errors
-    /// If the service says that it has a fault, or that a sound request is none.
+    /// If the service reports a fault, or calls a sound request invalid.
     pub fn send(&self, method: &str, path: &str, body: Option<&Value>) -> Result<Reply> {
         let body = body.map(Value::to_string);
         self.send_bytes(method, path, JSON, body.unwrap_or_default().as_bytes())

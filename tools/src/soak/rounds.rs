@@ -1,4 +1,4 @@
-//! Runs of the service one after the other: what happens to each, and how it ends.
+//! Consecutive runs of the service: disturbances, and the end of every run.
 
 use std::fmt;
 use std::fs;
@@ -133,7 +133,7 @@ impl<'a> Rounds<'a> {
         worked
     }
 
-    /// Lets the service run for this time, fills its disk and sets its clock now and then.
+    /// Lets the service run for this time. Fills the disk and sets the clock now and then.
     fn disturb(&mut self, service: u32, time: Duration) -> Result {
         let until = Instant::now() + time;
         while Instant::now() < until {
@@ -151,7 +151,8 @@ impl<'a> Rounds<'a> {
         Ok(())
     }
 
-    /// Pushes the index to a new store, pulls it into a new directory, and puts that in its place.
+    /// Pushes the index to a new store, pulls into a new directory, and replaces the index by the
+    /// copy.
     fn exchange(&self) -> Result {
         let index = &self.index;
         let work = &self.options.work;
@@ -208,7 +209,7 @@ fn end(service: &mut Running, ending: Ending) -> Result {
     }
 }
 
-/// Fills the file system of the directory for this time, unless it is a large one.
+/// Fills the file system of the directory for this time, unless the file system is large.
 fn fill(dir: &Path, time: Duration) -> Result<bool> {
     let space = rustix::fs::statvfs(dir)?;
     if space.f_blocks * space.f_frsize > FILLED_BYTES_MAX {

@@ -10,11 +10,11 @@ use super::model::State;
 use super::writer::{Writer, marker};
 use crate::Result;
 
-/// Compares the index with what the writers know, and lets them know what it holds.
+/// Compares the index with the writers' knowledge, and tells the writers the content of the index.
 ///
 /// # Errors
-/// If the index is not sound, a document is in a state in which it cannot be, or a text that was
-/// withdrawn is in a file.
+/// If the index is not sound, a document is in an impossible state, or a withdrawn text is in a
+/// file.
 pub fn settle(path: &Path, writers: &mut [Writer]) -> Result {
     let index = Index::open(path)?;
     let problems = index.check()?.problems;

@@ -16,7 +16,8 @@ use crate::Result;
 /// Documents of a writer at a time.
 const SLOTS: usize = 1500;
 
-/// Withdrawals that a writer lets stand; it lifts older ones, so that their number levels off.
+/// The number of withdrawals that a writer keeps. Older withdrawals are lifted, so that the number
+/// levels off.
 const WITHDRAWALS: usize = 50;
 
 /// Writes the documents `c{number}-{slot}-{generation}`, which no other client changes.
@@ -172,7 +173,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Reads a document whose state is certain, and finds it by its text.
+    /// Reads a document with a certain state, and searches for the document by its text.
     fn look(&mut self, connection: Connection) -> Result {
         let Some((id, state)) = self.any() else { return Ok(()) };
         let reply = connection.send("GET", &format!("/v1/documents/{id}"), None)?;
@@ -206,7 +207,7 @@ impl Writer {
         (!waits).then_some((id, state))
     }
 
-    /// The path of a change that may wait for its commit.
+    /// The path of a change with an optional wait for the commit.
     fn path(&mut self, path: &str) -> String {
         match self.rng.bool() {
             true => format!("{path}?commit=wait"),

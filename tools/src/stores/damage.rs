@@ -1,4 +1,4 @@
-//! Checks that cento notices servers that damage answers or ignore conditions.
+//! Checks that cento notices damaged answers and servers that ignore conditions.
 
 use cento::index::Index;
 

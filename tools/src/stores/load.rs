@@ -51,7 +51,7 @@ fn staying(number: u64) -> String {
     words(1_000_000 + number, 200)
 }
 
-/// Returns the text that all documents of a generation share.
+/// Returns the common text of the documents of a generation.
 fn shared() -> String {
     words(7, 60)
 }
@@ -188,7 +188,7 @@ fn ask(url: &str, seed: u64, is_done: &AtomicBool, counts: &Counts) {
     }
 }
 
-/// Returns the manifests that a follower served, with the time of the first sight of each.
+/// Returns the manifests that a follower served, with the times of their first sight.
 fn watch(url: &str, is_done: &AtomicBool) -> std::result::Result<Vec<(u64, Instant)>, String> {
     let client = Client::new(url, None).map_err(|e| e.to_string())?;
     let mut seen: Vec<(u64, Instant)> = Vec::new();

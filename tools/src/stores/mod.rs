@@ -274,13 +274,13 @@ impl Stores {
         Ok(child.wait()?.code().is_none())
     }
 
-    /// Pulls, and checks that the index has one of the expected sets of ids.
+    /// Pulls, and checks that the index has an expected set of ids.
     fn check_pull(&self, name: &str, expected: &[&BTreeSet<String>]) -> Result {
         self.must(&["store", "pull", &self.url, name])?;
         check(&self.work.join(name), expected)
     }
 
-    /// Starts a follower, kills it at a random moment, and starts it again.
+    /// Starts a follower, kills the follower at a random moment, and starts the follower again.
     fn kill_follower(
         &self,
         within: Duration,
@@ -329,7 +329,7 @@ fn ids_of(all: &[String], round: u64) -> BTreeSet<String> {
     all.iter().take(20 * (round as usize + 1)).cloned().collect()
 }
 
-/// Checks that the index is sound and has one of the expected sets of ids.
+/// Checks that the index is sound and has an expected set of ids.
 fn check(path: &Path, expected: &[&BTreeSet<String>]) -> Result {
     let problems = Index::open(path)?.check()?.problems;
     if !problems.is_empty() {

@@ -1,7 +1,7 @@
 //! A relay between the command and an S3 server, which makes the server misbehave.
 //!
 //! The relay speaks plain HTTP/1.1. It removes the conditions from requests, or damages the answers
-//! that read one object. Each connection carries one request, so that the relay never delays other
+//! for an object. A connection carries a single request, so that the relay never delays other
 //! requests.
 
 use std::io::{BufRead, BufReader, Read, Write};

@@ -112,7 +112,7 @@ impl Trial<'_> {
         format!("{kind}-{:06}", self.number)
     }
 
-    /// Adds the first watches, and the documents that some watches are for.
+    /// Adds the first watches, and the watched documents.
     fn begin(&mut self) -> Result {
         let service = Running::start(&self.options.cento, &self.path, &[])?;
         let client = Client::new(&service.url, None)?;
@@ -202,7 +202,7 @@ impl Trial<'_> {
         self.any(|model| model.documents.keys().collect())
     }
 
-    /// Makes an addition of documents, some of them new versions and some unchanged.
+    /// Makes an addition of documents. Some documents are new versions, and some are unchanged.
     fn new_documents(&mut self, count: usize) -> Request {
         let mut documents: Vec<(String, Text)> = Vec::new();
         for _ in 0..count {
@@ -211,7 +211,7 @@ impl Trial<'_> {
             let id = old.unwrap_or_else(|| self.name("d"));
             let text = match self.model.documents.get(&id) {
                 Some(text) if kind == 0 => text.clone(),
-                // Documents that a watch may be for have no run of another watch.
+                // A document that a watch may be for contains no run of another watch.
                 _ if id.starts_with("own") => Model::watched_text(&mut self.rng),
                 _ => self.model.text(&mut self.rng),
             };
@@ -234,7 +234,7 @@ impl Trial<'_> {
         Request::Watch(self.name("watch"), subject)
     }
 
-    /// Notes a request that was acknowledged or that the index contains.
+    /// Notes an acknowledged request, or a request that the index contains.
     fn done(&mut self, request: Request) -> Result {
         match request {
             Request::Add(documents) => {

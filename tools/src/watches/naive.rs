@@ -45,7 +45,7 @@ impl Text {
         self.words.extend(Text::random(10, rng).words);
     }
 
-    /// Returns the length of the longest run of words that both texts share.
+    /// Returns the length of the longest common run of words.
     fn longest_run(&self, other: &Text) -> usize {
         let mut longest = 0;
         let (mut above, mut row) = (vec![0; other.words.len() + 1], vec![0; other.words.len() + 1]);
@@ -88,8 +88,8 @@ impl Model {
         Text::random(100, rng)
     }
 
-    /// Makes up the text of a document with runs of some watches. Each watched text gives only one
-    /// run, because two short runs that are near each other in both texts form a passage.
+    /// Makes up the text of a document with runs of some watches. A watched text gives only a
+    /// single run, because two short runs that are near each other in the two texts form a passage.
     pub fn text(&self, rng: &mut Rng) -> Text {
         let mut text = Text::random(30, rng);
         let mut copied: Vec<&Text> = Vec::new();
@@ -172,8 +172,8 @@ impl Model {
                 let pair = (event.watch.clone(), event.hit.id.clone());
                 let passages = event.hit.passages.as_deref().unwrap_or_default();
                 let longest = passages.iter().map(|passage| passage.matched as usize).max();
-                // Sentences that contain most of a run may replace the run, because each sentence
-                // is matched as a whole.
+                // Sentences with most of a run may replace the run, because sentences are matched
+                // as a whole.
                 let run = expected.pairs[&pair];
                 if longest.unwrap_or(0) * 2 <= run {
                     let texts = (self.watches.get(&pair.0), self.documents.get(&pair.1));
@@ -207,7 +207,7 @@ impl Model {
 mod tests {
     use super::*;
 
-    /// Returns the number of runs of words that the text copied from the other text.
+    /// Returns the number of runs of words copied from a text.
     fn runs(text: &Text, of: &Text) -> usize {
         let place = |word| of.words.iter().position(|other| other == word);
         let places: Vec<Option<usize>> = text.words.iter().map(place).collect();

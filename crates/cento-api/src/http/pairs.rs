@@ -1,4 +1,4 @@
-//! Comparisons of a few documents with each other, over HTTP.
+//! Pairwise comparison of a few documents, over HTTP.
 
 use serde::{Deserialize, Serialize};
 

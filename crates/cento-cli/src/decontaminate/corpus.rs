@@ -177,7 +177,7 @@ impl Corpus<'_> {
     }
 }
 
-/// Returns the verdict on a document with these questions and these common words.
+/// Returns the verdict on a document from its questions and common words.
 fn verdict<'a>(
     benchmarks: &'a Benchmarks,
     own: &[&Finding],

@@ -258,7 +258,7 @@ impl Decontaminate {
         self.out.as_deref().is_some_and(tables::is_dir)
     }
 
-    /// Refuses outputs that exist, and output names that imply a format other than the written one.
+    /// Refuses existing outputs, and output names that imply a different format.
     fn check_names(&self) -> cento::Result<()> {
         for list in [&self.documents, &self.questions].into_iter().flatten() {
             lists::check_name(list)?;

@@ -286,7 +286,7 @@ impl Files {
         Ok(())
     }
 
-    /// Removes the outputs that this run created, because they would stop a corrected run.
+    /// Removes the outputs created by this run, because they would stop a corrected run.
     pub fn discard(self) -> (VerdictCounts, NotRead) {
         self.created.into_iter().for_each(UnwrittenFile::discard);
         if let KeptOutput::Tables(tables) = self.out {

@@ -439,8 +439,8 @@ impl Dedup {
         Ok(RunIndex::Planned(Box::new(config)))
     }
 
-    /// Refuses output names that imply a format other than the written one, and copies of tables in
-    /// a different order.
+    /// Refuses output names that imply a different format, and copies of tables in a different
+    /// order.
     fn check_names(&self) -> cento::Result<()> {
         let sorts = self.options.prefer.as_ref().is_some_and(|prefer| *prefer != Prefer::None);
         if self.index.is_some() && self.options.prefer == Some(Prefer::None) {
@@ -475,7 +475,7 @@ impl Dedup {
         check_apart(&read, written.into_iter().flatten().map(PathBuf::as_path))
     }
 
-    /// Returns a number that identifies the output, so that only an equal run resumes it.
+    /// Returns a number for the output. A run resumes the output only if the numbers are equal.
     fn identify(
         &self,
         config: &Config,

@@ -46,7 +46,7 @@ struct Selecting {
     rows: u64,
 }
 
-/// Returns whether the output is a directory that gets a copy of each input.
+/// Returns whether the output is a directory with a copy per input.
 pub fn is_dir(out: &Path) -> bool {
     out.is_dir() || out.to_string_lossy().ends_with(['/', std::path::MAIN_SEPARATOR])
 }
@@ -198,7 +198,7 @@ impl TableFiles {
         self.remove_selections(self.inputs.len())
     }
 
-    /// Removes the copies of a run that was not resumed, and the directories that are then empty.
+    /// Removes the copies of a run that was not resumed, and directories left empty.
     pub fn discard(mut self) {
         if self.is_resumed {
             return;

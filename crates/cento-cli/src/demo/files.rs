@@ -202,8 +202,8 @@ pub fn package(shown: &str) -> String {
     if name.is_empty() { first.to_owned() } else { name }
 }
 
-/// Returns host, owner and name of the repository in a package's manifest. Packages of one
-/// repository are expected to resemble each other.
+/// Returns host, owner and name of the repository in a package's manifest. Packages from the same
+/// repository are expected to be similar.
 pub fn repository(path: &Path, root: &Path) -> Option<String> {
     let is_below = |dir: &&Path| dir.starts_with(root);
     let manifests = path.ancestors().skip(1).take_while(is_below).map(|dir| dir.join("Cargo.toml"));

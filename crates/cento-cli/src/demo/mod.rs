@@ -161,7 +161,7 @@ impl Demo {
     }
 }
 
-/// Returns the directory of sources that Cargo downloaded, if it exists.
+/// Returns the directory with the sources downloaded by Cargo, if any.
 fn cargo_sources() -> Option<PathBuf> {
     let home = std::env::var_os("CARGO_HOME").map(PathBuf::from).or_else(|| {
         let home = std::env::var_os("HOME").or_else(|| std::env::var_os("USERPROFILE"))?;
@@ -223,8 +223,8 @@ struct ComparedPair {
     passages: Vec<Passage>,
 }
 
-/// Returns the pairs with the largest overlap, one per two directories. Skips identical files, and
-/// files of one package or repository, which are expected to resemble each other.
+/// Returns the pairs with the largest overlap, at most one per two directories. Skips identical
+/// files, and files from the same package or repository, which are expected to be similar.
 fn striking_pairs(
     searcher: &Searcher,
     root: &Path,
@@ -275,8 +275,7 @@ fn striking_pairs(
         let ids = [&pair.a, &pair.b];
         let mut packages = ids.map(|id| package(&shown(Path::new(id), root)));
         packages.sort();
-        // Shows each package once, and each file once: copies of a single file would fill the
-        // table.
+        // Shows a package or file only once, because copies of a single file would fill the table.
         let is_new = packages.iter().all(|package| !seen.contains(package))
             && ids.iter().all(|id| !copies.contains(id.as_str()));
         if is_new {

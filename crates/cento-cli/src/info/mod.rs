@@ -164,7 +164,7 @@ impl ParameterEntry {
     }
 }
 
-/// Returns the parameter's values that this build lacks, with the Cargo feature of each value.
+/// Returns the parameter's values that this build lacks, with the missing Cargo features.
 fn missing(parameter: &'static Parameter) -> impl Iterator<Item = (&'static str, &'static str)> {
     let values = parameter.names.iter().zip(parameter.missing);
     values.filter_map(|(name, feature)| Some((*name, (*feature)?)))

@@ -353,7 +353,7 @@ fn is_of_files(path: &Path) -> bool {
     path.exists() && !Index::exists(path)
 }
 
-/// Describes the pairs compared only by fingerprints. `None` without such pairs.
+/// Describes pairs compared only by fingerprints. `None` if all texts were compared.
 fn estimated(summary: JoinSummary) -> Option<String> {
     let estimated = summary.estimated_pairs;
     (estimated > 0).then(|| {

@@ -309,7 +309,8 @@ impl Pairs {
         hash_fields(&BTreeMap::from([
             ("a", a.generation().to_string()),
             ("b", b.generation().to_string()),
-            // Comparing an index with itself by `--against` writes each pair from both sides.
+            // Comparing an index with itself by `--against` writes every pair twice, in either
+            // direction.
             ("against", self.against.is_some().to_string()),
             ("options", serde_json::to_string(options).expect("they are numbers and texts")),
             ("format", self.format.name().to_owned()),
@@ -355,8 +356,8 @@ fn write_pairs(out: &mut impl Write, pairs: &[PairReport], format: ListFormat) -
     list.flush()
 }
 
-/// A writer that ignores flushes between rows, because compressed files grow with each flush. A
-/// checkpoint flushes the buffer.
+/// A writer that ignores flushes between rows, because every flush makes a compressed file larger.
+/// A checkpoint flushes the buffer.
 struct UnflushedWriter<W>(W);
 
 impl<W: Write> Write for UnflushedWriter<W> {

@@ -26,7 +26,7 @@ pub struct FilePair {
 /// Maximum number of pairs of files to show for a pair of documents.
 const FILE_PAIRS_MAX: usize = 5;
 
-/// The files of a document, each with its distinct fingerprints in ascending order.
+/// The files of a document, with their distinct fingerprints in ascending order.
 type Files = Vec<(String, Vec<u64>)>;
 
 /// The documents of pairs.

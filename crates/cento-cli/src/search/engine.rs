@@ -19,7 +19,7 @@ pub enum SearchEngine {
 }
 
 impl SearchEngine {
-    /// Runs one query of the user, with the other options taken from `query`.
+    /// Runs a single query of the user, with the other options taken from `query`.
     pub fn search(&self, asked: UserQuery, query: &Query) -> cento::Result<Answer> {
         match self {
             SearchEngine::Index { searcher, frequencies } => {

@@ -214,7 +214,7 @@ impl AddWatch {
         })
     }
 
-    /// Returns a request for each watch that the arguments describe.
+    /// Returns a request for every watch in the arguments.
     fn requests(&self, is_any_refused: &mut bool) -> cento::Result<Vec<WatchRequest>> {
         let common = WatchRequest {
             name: self.name.clone(),

@@ -130,7 +130,7 @@ const TEXT: &str = "The steamer reached the har\u{ad}bour at caf\u{e9} noon.\n";
 const MAIL: &str = "From: Bob\nMessage-ID: <1>\nSubject: s\nContent-Type: text/plain; \
     charset=iso-8859-1\n\n";
 
-/// Returns a sample of each text format, and of each document format.
+/// Returns a sample for every text and document format.
 fn samples() -> Vec<Sample> {
     let a = Absent;
     let sample = |format, name, bytes, abilities| Sample { format, name, bytes, abilities };

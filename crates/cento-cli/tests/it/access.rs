@@ -88,7 +88,7 @@ fn a_user_without_write_permission_gets_an_error() {
 
 #[test]
 fn an_index_that_may_not_be_read_is_neither_missing_nor_damaged() {
-    // The message said that there was no index, and `check` that it was damaged.
+    // The message called the index missing, and `check` called the index damaged.
     use std::os::unix::fs::PermissionsExt;
     let dir = Dir::new();
     dir.write("a.txt", words(1, 60));

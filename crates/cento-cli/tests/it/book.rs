@@ -28,7 +28,7 @@ struct Example {
     output: std::ops::Range<usize>,
 }
 
-/// The commands of a chapter, and the reason for each command that is not run.
+/// The commands of a chapter, and the reasons for skipping commands.
 fn examples(lines: &[&str]) -> (Vec<Example>, Vec<String>) {
     let (mut examples, mut omitted) = (Vec::new(), Vec::new());
     let mut reason = None;

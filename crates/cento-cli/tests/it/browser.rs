@@ -178,7 +178,7 @@ fn a_pasted_text_is_searched_for_and_its_passages_are_shown() {
          return ids.length > 0 && ids;",
     );
     assert_eq!(ids, json!(["a"]));
-    // The page shows the text with its parts, and the documents that share the first part.
+    // The page shows the text divided into parts, and the documents that share the first part.
     let marked = "const marks = [...document.querySelectorAll('PLACE mark')];
                   return marks.length > 0 && marks.map(mark => mark.textContent).join('');";
     assert_eq!(browser.wait_for(&marked.replace("PLACE", "#search-traced")), json!(passage));

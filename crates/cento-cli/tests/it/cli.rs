@@ -1,4 +1,4 @@
-//! The real binary through its command line: the contract that other programs rely on.
+//! The real binary through the command line: the contract with scripts and programs.
 
 use std::fs;
 use std::path::Path;
@@ -297,8 +297,8 @@ fn leftovers_of_a_crash_do_not_keep_an_index_from_opening() {
     dir.write("idx/0123456789abcdef0123456789abcdef.sig", "half of a segment");
     dir.write("idx/.tantivy-writer.lock", "");
     assert_eq!(dir.run(&["search", "idx", "--text", &words(1, 80)]).status, 0);
-    // Leftover segments are not damage, but `check` lists them because they may contain removed
-    // texts.
+    // Leftover segments are not damage, but `check` lists the segments because they may contain
+    // removed texts.
     let checked = dir.run(&["check", "idx", "--format", "json"]);
     assert_eq!((checked.status, &checked.json()["ok"]), (3, &json!(true)), "{}", checked.out);
     assert!(checked.out.contains("0123456789abcdef0123456789abcdef.sig"), "{}", checked.out);

@@ -154,7 +154,7 @@ fn submissions_are_counted_and_not_their_files() {
             let name = format!("class/s{student}/part{part}.txt");
             fs::create_dir_all(dir.path(&name).parent().unwrap()).unwrap();
             let own = words(10 + student * 3 + part, 50);
-            // The header is in one part of each document.
+            // The header is in a single part of every document.
             dir.write(&name, if part == 0 { format!("{header} {own}") } else { own });
         }
     }

@@ -309,7 +309,7 @@ fn pairs_of_indexes_are_written_as_a_network() {
 
 #[test]
 fn pairs_of_an_index_are_not_resumed_as_pairs_against_itself() {
-    // Indexes and options are equal, but the second run writes each pair from both sides.
+    // Indexes and options are equal, but the second run writes every pair in either direction.
     let dir = versions();
     let args = ["pairs", "idx", "--format", "json", "--out", "out"];
     assert_eq!(dir.paused("document:2", &args).interrupt(), 130);

@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::common::run::{Dir, line};
 use crate::common::words;
 
-/// Indexes `s0` and `s1` of one document each, and `s2` with a different version of the second
+/// Indexes `s0` and `s1` with a document each, and `s2` with a different version of the second
 /// document.
 fn shards() -> Dir {
     let dir = Dir::new();

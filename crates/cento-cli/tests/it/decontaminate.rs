@@ -17,7 +17,7 @@ fn question(number: u64) -> String {
     words(1000 + number, 8 + number as usize * 3)
 }
 
-/// Twenty questions. Each of the first fifteen occurs in one of sixty documents.
+/// Twenty questions. The first fifteen occur in a document each, out of sixty documents.
 fn planted() -> Dir {
     let dir = Dir::new();
     let questions = (0..20).map(|number| {
@@ -166,7 +166,8 @@ fn each_place_of_a_question_is_cut_listed_and_annotated() {
     assert_eq!(again.status, 1, "{}", again.err);
 }
 
-/// A question that quotes a sentence, ten documents with the sentence, and one with the question.
+/// A question that quotes a sentence, ten documents with the sentence, and a document with the
+/// question.
 fn quoted() -> Dir {
     let dir = Dir::new();
     let (before, sentence, after) = (words(1, 6), words(2, 24), words(3, 6));

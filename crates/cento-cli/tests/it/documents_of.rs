@@ -13,7 +13,7 @@ fn lines(run: &Run) -> Vec<Value> {
     run.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// Documents in several segments, with one document removed and one replaced.
+/// Documents in several segments. A document was removed and a document was replaced.
 fn index() -> Dir {
     let dir = Dir::new();
     for (id, seed) in [("a", 1), ("b", 2), ("c", 3), ("b", 4)] {

@@ -20,8 +20,8 @@ fn names(text: &str) -> Names {
     text.split_whitespace().map(str::to_owned).collect()
 }
 
-/// The option fields of a request. `others` lists the fields that are the subject, or that are
-/// files for the command.
+/// The option fields of a request. `others` lists the remaining fields: the subject, or files for
+/// the command.
 fn of_the_service(request: &str, others: &str) -> Names {
     let document: Value = serde_json::from_str(&read("crates/cento-serve/openapi.json")).unwrap();
     let fields = document["components"]["schemas"][request]["properties"].as_object().unwrap();
@@ -123,7 +123,8 @@ fn every_door_has_every_option_of_decontamination() {
     let options = of_the_library(&[(DECONTAMINATION, "DecontaminateOptions")]);
     assert!(options.contains("min_share"), "{options:?}");
     assert_eq!(of_the_command("decontaminate", &options), options);
-    // Python sees each document once, so it cannot first count the documents with a question.
+    // Python reads every document only once, so it cannot first count the documents with a
+    // question.
     assert_eq!(of_python(&["DecontaminateOptions"], ""), &options - &names("common"));
 }
 

@@ -178,7 +178,7 @@ fn a_store_that_was_emptied_and_started_again_is_noticed() {
     wait_until("the new commit", || serves(&service, 3));
     assert_eq!(generation(&service), 3);
     assert!(service.stop());
-    // A follower that starts with the different index serves it.
+    // A newly started follower serves the different index.
     fs::rename(dir.path("store"), dir.path("emptied")).unwrap();
     fs::rename(dir.path("other"), dir.path("store")).unwrap();
     let service = follow(&dir, &[]);

@@ -108,8 +108,8 @@ fn a_file_that_has_nothing_to_compare_is_not_compared() {
 
 #[test]
 fn documents_with_one_id_are_all_compared() {
-    // Regression: only the last of them was compared, so files whose records are numbered from 0
-    // lost all but one of their records.
+    // Regression: only the last document was compared, so files with records numbered from 0 lost
+    // all but one record.
     let dir = Dir::new();
     let lines = |seeds: [u64; 2]| {
         let numbered = seeds.iter().enumerate();
@@ -118,7 +118,7 @@ fn documents_with_one_id_are_all_compared() {
     };
     dir.write("in.jsonl", lines([1, 2]));
     dir.write("more.jsonl", lines([3, 1]));
-    // A file that is named twice has its documents once.
+    // A file given twice has its documents once.
     let pairs = dir.run(&["pairs", "in.jsonl", "more.jsonl", "more.jsonl", "--format", "csv"]);
     assert_eq!((pairs.status, pairs.err.as_str()), (0, ""), "{}", pairs.out);
     let rows: Vec<&str> = pairs.out.lines().skip(1).collect();

@@ -7,7 +7,7 @@ use crate::common::run::Dir;
 use crate::common::service::Service;
 use serde_json::{Value, json};
 
-/// Prints the shares that a module of the page computes for these texts and hits.
+/// Prints the shares that a module of the page computes for texts and hits.
 const SCRIPT: &str = "
 import { readFileSync } from 'node:fs';
 import { shareInPassages } from './text.js';

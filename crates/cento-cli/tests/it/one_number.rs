@@ -1,4 +1,4 @@
-//! One number for one thing: on the terminal, in JSON, tables and reports, and from the service.
+//! The same number everywhere: on the terminal, in JSON, tables and reports, and from the service.
 
 use std::path::Path;
 
@@ -197,8 +197,8 @@ fn a_report_of_a_search_says_that_its_list_was_cut() {
 
 #[test]
 fn documents_without_a_passage_are_no_sources_that_were_left_out() {
-    // The report said "Further documents share text with this one" of documents that share one run
-    // of words, and the terminal gave two numbers of hits.
+    // The report said "Further documents share text with this one" about documents with a single
+    // common run of words, and the terminal gave two numbers of hits.
     let dir = Dir::new();
     let line =
         |id: usize, text: String| format!("{}\n", json!({"id": format!("d{id}"), "text": text}));

@@ -346,7 +346,7 @@ fn a_run_that_is_refused_at_its_end_leaves_no_output() {
             assert!(!dir.path(name).exists(), "{args} left {name}: {}", run.err);
         }
     }
-    // An index that was there before stays, and so does one with documents.
+    // An existing index stays, and so does an index with documents.
     assert!(dir.path("y.idx").exists());
     assert_eq!(dir.run(&["create", "x.idx"]).status, 0);
     assert_eq!(dir.run(&["add", "x.idx", "in.jsonl", "--text-field", "body"]).status, 2);

@@ -19,7 +19,7 @@ fn alike() -> String {
     line("a", &a, json!({})) + &line("b", &b, json!({}))
 }
 
-/// An index of `alike()`, created for a purpose, with a scheme that finds them.
+/// An index of `alike()`, created for a purpose, with a scheme that finds the texts.
 fn indexed_for(purpose: &str) -> Dir {
     let dir = Dir::new();
     dir.write("alike.jsonl", alike());

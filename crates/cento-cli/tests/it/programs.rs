@@ -64,8 +64,8 @@ fn submissions_without_a_name_of_the_language_are_read_wherever_they_go() {
     let service = Service::start(&dir, &[]);
     let to_service = ["add", "--url", &service.url, "class", "--by", "directory"];
     assert_eq!(dir.json(&to_service)["skipped"], 0);
-    // An index behind a service also skips languages other than its own, if files in its language
-    // exist.
+    // An index behind a service also skips foreign languages, if there are files in the language of
+    // the index.
     dir.write("class/ann/A.java", counting(BOB));
     let run = dir.run(&to_service);
     assert!(run.err.contains("1 replaced, 3 skipped; "), "{}", run.err);

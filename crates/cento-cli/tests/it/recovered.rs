@@ -155,8 +155,7 @@ fn a_lost_list_of_deleted_documents_is_damage_and_what_comes_back_is_counted() {
     assert_eq!((made.status, &made.json()["documents"]), (2, &json!(40)), "{}", made.err);
     let told = "2 documents that were removed or replaced are live again";
     assert!(made.err.contains(told), "{}", made.err);
-    // Both versions of the replaced document are live. The advice only has options that `recover`
-    // has.
+    // Two versions of the replaced document are live. The advice only has options of `recover`.
     let other = found.iter().find(|one| one["problem"].is_null()).unwrap();
     let other = other["segment"].as_str().unwrap();
     let refused =

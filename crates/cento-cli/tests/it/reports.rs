@@ -233,7 +233,7 @@ fn pairs_reports_pairs_clusters_and_all_similarities() {
     assert_eq!(ran.out.lines().count(), 2, "{}", ran.out);
     let report = read_json(&dir, "r.json");
     assert_eq!(report["compared"], 6);
-    // The report shows one pair, and the histogram counts all fifteen pairs.
+    // The report shows a single pair, and the histogram counts all fifteen pairs.
     assert_eq!(report["pairs"].as_array().unwrap().len(), 1);
     assert_eq!(
         (&report["histogram"]["pairs"][9], &report["histogram"]["none"]),

@@ -119,7 +119,7 @@ fn a_misspelled_variable_is_refused_with_the_name_that_was_meant() {
         let said = format!("cento: {name}: there is no such variable (did you mean `{meant}`?)\n");
         assert_eq!(run(name, &[]), (Some(2), said));
     }
-    // Variables that Kubernetes sets in pods of a service called `cento`, or that belong to
+    // Variables that Kubernetes sets in pods of a service called `cento`, and variables of
     // different programs.
     for name in ["CENTO_PORT", "CENTO_SERVICE_HOST", "CENTO_READ_PORT_7227_TCP_ADDR", "CENTO_URL"] {
         assert_eq!(run(name, &["--print-config"]), (Some(0), String::new()), "{name}");

@@ -58,7 +58,7 @@ fn data_in_a_submission_is_left_out_by_name_and_ends_no_run() {
     let ran = dir.run(&args);
     assert!(ran.status == 3 && ran.err.contains("in/cas/picture"), "{}", ran.err);
     assert!(ran.err.contains("cento: in/bob/stock.json: skipped: it holds data"));
-    // Files that match --include are read as one text.
+    // A file that matches --include is read as a single text.
     let args = ["pairs", "in", "--by", "directory", "--include", "*.json*", "--include", "*.java"];
     let (pairs, end) = end_of(&dir, &args);
     let words = |name: &str| {

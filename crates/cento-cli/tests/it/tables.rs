@@ -258,7 +258,7 @@ mod with_the_feature {
         };
         let first = summary["kept"].as_u64().unwrap();
         assert_eq!((kept("out", 2023), kept("out", 2024)), (first, 0));
-        // The same files given one by one, and an interrupted run.
+        // The same files as separate inputs, and an interrupted run.
         let files = ["hive/year=2023/part-0.parquet", "hive/year=2024/part-0.parquet"];
         let args = with(&["dedup", files[0], files[1], "--exact", "--out", "named/"]);
         let args = [&args[..], &["--index", "kept.idx"]].concat();

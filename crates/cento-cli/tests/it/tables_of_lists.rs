@@ -150,7 +150,7 @@ fn cells(object: &Value, columns: &Map<String, Value>, place: &str) -> BTreeMap<
 /// Extracts the rows of the table from a JSON line of a verb.
 type Items = fn(Value) -> Vec<Value>;
 
-/// Each list: the verb's arguments, and the function that extracts the rows.
+/// The arguments of every verb with a list, and a function that extracts the rows.
 const LISTS: [(&[&str], Items); 13] = [
     (&["search", "idx", "q.txt", "q2.txt", "--passages", "--min-overlap", "1"], hits),
     (&["search", "idx", "q.txt", "--verify", "cosine", "--rank", "weight"], hits),

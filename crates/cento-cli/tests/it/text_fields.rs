@@ -60,7 +60,7 @@ fn a_text_may_be_within_other_fields_or_several_of_them() {
     assert_eq!(dir.json(&["show", "path", "1"])["text"], format!("{text}\nthe end"));
     assert_eq!(add("joined", &["title", "doc.pages.body"]).status, 0);
     assert_eq!(dir.json(&["show", "joined", "2"])["text"], format!("two\n{text}\nthe end"));
-    // Regression: the other members of the field that contains the text were dropped in silence.
+    // Regression: the other members of the field with the text were dropped in silence.
     let doc = json!({"id": 3, "doc": {"lang": "en", "body": text, "of": {"page": 7}}});
     dir.write("doc.jsonl", lines(&[doc]));
     let fields = ["--text-field", "doc.body"];
@@ -69,7 +69,7 @@ fn a_text_may_be_within_other_fields_or_several_of_them() {
     assert_eq!(dir.json(&["show", "rest", "3"])["meta"], rest);
     dir.json(&[&["add", "named", "doc.jsonl", "--meta-field", "doc"][..], &fields].concat());
     assert_eq!(dir.json(&["show", "named", "3"])["meta"], rest["doc"]);
-    // A path that does not exist is an error in each record.
+    // A path that does not exist is an error in every record.
     let run = add("none", &["doc.pages[].text"]);
     assert_eq!(run.status, 2, "{}", run.err);
     let said = "in.jsonl:1: there is no `doc.pages[].text`; its fields are `doc`, `id`, `title`";
@@ -164,7 +164,7 @@ fn a_record_may_lack_some_of_several_fields_and_one_that_no_record_has_is_told()
     assert!(run.err.contains("in.jsonl:4: there is no `title`; its fields are"), "{}", run.err);
     assert_eq!(dir.json(&["show", "idx", "both"])["text"], format!("{title}\n{body}"));
     assert_eq!(dir.json(&["show", "idx", "title"])["text"], title);
-    // A table may lack a column that another has.
+    // Tables may have different columns.
     dir.write("titles.csv", format!("id,title\n1,{title}\n"));
     dir.write("bodies.csv", format!("id,body\n2,{body}\n"));
     let tables = ["add", "tables", "titles.csv", "bodies.csv"];
@@ -181,7 +181,7 @@ fn a_record_may_lack_some_of_several_fields_and_one_that_no_record_has_is_told()
 
 #[test]
 fn a_row_of_empty_cells_is_no_record() {
-    // Spreadsheets write them above, between and below the rows that are used.
+    // Spreadsheets write empty rows above, between and below the used rows.
     let dir = Dir::new();
     let (one, two) = (words(1, 40), words(2, 40));
     let rows = format!(",,\nid,text,year\n1,{one},1\n,,\n\"\",\" \",\n2,{two},2\n3,,3\n,,\n,,");

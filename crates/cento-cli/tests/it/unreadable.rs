@@ -36,7 +36,7 @@ fn a_comparison_names_the_chapters_that_it_does_not_read() {
 
 #[test]
 fn chapters_that_are_inputs_too_are_not_called_skipped_and_have_the_macros() {
-    // Each input was read by itself, so the main file missed its chapters.
+    // Every input was read alone, so the main file missed its chapters.
     let dir = Dir::new();
     dir.write(
         "main.tex",

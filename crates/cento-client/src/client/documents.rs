@@ -58,7 +58,7 @@ impl Client {
         self.remove_as(&request, commit)
     }
 
-    /// Removes the documents that a request lists or finds, or only counts these documents.
+    /// Removes the documents listed or found by a request, or only counts the documents.
     ///
     /// # Errors
     /// As [`search`](Client::search).

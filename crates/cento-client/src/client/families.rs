@@ -11,7 +11,7 @@ use crate::api::{
 };
 
 impl Client {
-    /// Finds the families of passages: each reused passage once, with all documents that carry the
+    /// Finds the families of passages: every reused passage once, with the documents that carry the
     /// passage. Waits as long as the service takes.
     ///
     /// # Errors
@@ -47,7 +47,7 @@ impl Client {
         Ok((summary, lines.map(|line| self.parse(line)).collect::<Result<_>>()?))
     }
 
-    /// Checks that an answer has as many lines as its summary states.
+    /// Checks that an answer has as many lines as the summary states.
     fn counted(&self, expected: u64, found: usize) -> Result<()> {
         if expected == found as u64 { Ok(()) } else { Err(self.unexpected()) }
     }

@@ -8,7 +8,7 @@ use crate::api::{
 };
 
 impl Client {
-    /// Withdraws a document with its copies, or lists the copies and the documents that quote it.
+    /// Withdraws a document and its copies, or lists the copies and the quoting documents.
     ///
     /// # Errors
     /// As [`search`](Client::search).

@@ -60,8 +60,8 @@ impl Benchmarks {
     }
 }
 
-/// Widens passages by `around` bytes on each side, and returns them as ascending ranges of whole
-/// letters that do not overlap.
+/// Widens passages by `around` bytes on each side, and returns ascending, disjoint ranges of whole
+/// letters.
 fn apart(passages: impl Iterator<Item = (u32, u32)>, around: u32, text: &str) -> Vec<(u32, u32)> {
     let wider = |(start, end): (u32, u32)| {
         (start.saturating_sub(around), end.saturating_add(around).min(text.len() as u32))

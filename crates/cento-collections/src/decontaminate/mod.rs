@@ -10,7 +10,7 @@
 //! A question *occurs* in a document if a stretch of the document, at most twice as long as the
 //! question, has at least `min_share` of the question's own words, in common runs:
 //!
-//! - A token weighs as much as it is hard to guess, and questions with the same token share its
+//! - A token weighs more the harder it is to guess, and questions with the same token share its
 //!   weight (`weights`). "Where is the town of Peru?" is not "Where is the town of Chad?".
 //!   (`weights`). "Where is the town of Peru?" is not "Where is the town of Chad?".
 //! - When all documents have been read, the documents share tokens too (`carriers`). A quotation

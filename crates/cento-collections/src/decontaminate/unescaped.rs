@@ -34,8 +34,8 @@ pub(super) struct UnescapedText {
 }
 
 impl UnescapedText {
-    /// Replaces the escapes of a text, or returns `None` if there are no escapes. An escape that
-    /// was escaped itself is replaced too, such as an escape of JSON inside a string of JSON.
+    /// Replaces the escapes of a text, or returns `None` if there are no escapes. Nested escapes
+    /// are replaced too, as in JSON inside a JSON string.
     pub fn of(text: &str) -> Option<UnescapedText> {
         let next = |from: usize| text[from..].find(['\\', '&']).map(|at| from + at);
         let mut unescaped = UnescapedText { text: String::new(), after: Vec::new() };

@@ -1,7 +1,7 @@
 //! Compares a batch with the documents before it and with other indexes.
 //!
-//! This is the larger part of the work of a run. It does not depend on the order of the batch, so
-//! many threads share it.
+//! This is most of the work of a run. The order of the batch does not matter here, so many threads
+//! share the work.
 
 use std::cmp::Reverse;
 use std::sync::Arc;

@@ -1,8 +1,8 @@
-//! Does one text duplicate another, if a run has to decide about these two alone?
+//! Is one of two texts a duplicate, if a run has to decide about the two alone?
 //!
 //! A cluster of machines finds candidates by exchanging fingerprints, and compares the texts of a
-//! candidate pair wherever both have been sent. The verdict must be the verdict of a run over all
-//! documents, so it comes from the same functions.
+//! candidate pair on the machine that has received both. The verdict must equal the verdict of a
+//! run over all documents, so both use the same functions.
 
 use super::committed::{CommittedDocuments, RecentTexts};
 use super::recent::{Recent, common};
@@ -145,8 +145,8 @@ mod tests {
     use cento::index::{Document, Preset};
     use cento_text::hash::mix64;
 
-    /// Texts of all lengths. Most have the words of another one, some of them replaced, and some
-    /// repeat themselves.
+    /// Texts of all lengths. Most texts have the words of an earlier text, with some words
+    /// replaced, and some texts repeat themselves.
     fn texts(count: u64) -> Vec<String> {
         let text = |number: u64| {
             let (of, edits) = (number % (count / 3), 20 + mix64(number) % 80);

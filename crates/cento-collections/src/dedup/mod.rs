@@ -97,7 +97,7 @@ struct DedupSettings {
     resumable: bool,
     temporary: bool,
     strict: bool,
-    /// Later documents are also compared with those that are dropped.
+    /// Later documents are also compared with dropped documents.
     keeps_none: bool,
 }
 

@@ -1,9 +1,9 @@
 //! Drops every document of a group with a duplicate before or after it.
 //!
 //! Whether a document has a duplicate is known after the last record only. So the documents, which
-//! wait in a temporary file, go through two runs: one in their order and one in reverse. In both,
-//! dropped documents stay among those that others are compared with. A verdict names the document
-//! before, if there is one, because that is what a run that keeps the first one says.
+//! wait in a temporary file, go through two runs: in order and in reverse. In both runs, later
+//! documents are compared with dropped documents too. A verdict names the duplicate before the
+//! document, if any, as a run does that keeps the first document.
 
 use std::vec;
 
@@ -30,8 +30,9 @@ impl NoneKept {
     /// Compares every two documents in both directions.
     ///
     /// # Errors
-    /// When the run adds to an index, which would have the documents that are dropped later, or
-    /// resumes another; when an index cannot be read, or no temporary one written.
+    /// When the run adds to an index, because the index would contain documents that are dropped
+    /// later. When the run resumes an earlier run, an index cannot be read, or a temporary index
+    /// cannot be written.
     pub fn new<R: Iterator<Item = Result<Record>>>(
         records: &PreferredFirst<R>,
         config: &Config,

@@ -55,8 +55,8 @@ pub struct RecentDocuments {
     /// The lists of more than one document, each in the order of addition.
     longer: Vec<Vec<u32>>,
     bytes: usize,
-    /// Counters of shared fingerprints by document, all 0 between searches. Each searching thread
-    /// takes a list and returns it.
+    /// Counters of shared fingerprints by document, all 0 between searches. Every searching thread
+    /// borrows a list.
     counters: Mutex<Vec<Vec<u32>>>,
 }
 

@@ -73,7 +73,7 @@ pub enum Verdict {
         #[serde(flatten)]
         evidence: Evidence,
     },
-    /// All of the text, or all but a few words, consists of passages of other documents.
+    /// The text consists of passages of other documents, except perhaps for a few words.
     Passages {
         /// The passages that were cut out, in the order of the text.
         cut: Vec<CutPassage>,

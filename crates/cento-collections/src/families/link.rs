@@ -28,13 +28,13 @@ pub struct Link {
     /// The ranks of the documents, ascending.
     pub documents: [u32; 2],
     pub places: [Place; 2],
-    /// The share of words that both places have, in per cent, at least [`MATCHED_MIN`]. A rewritten
-    /// passage has fewer, because its places are whole sentences. See [`Matched`].
+    /// The share of words common to the two places, in per cent, at least [`MATCHED_MIN`]. Smaller
+    /// in a rewritten passage, where the places are whole sentences. See [`Matched`].
     pub matched: u8,
 }
 
 impl Link {
-    /// Returns the share of words that both places have, 0 to 1.
+    /// Returns the share of common words, 0 to 1.
     pub fn matched_share(&self) -> f64 {
         f64::from(self.matched) / 100.0
     }

@@ -1,6 +1,6 @@
-//! Compares the versions of a passage, and finds the words that each version changed.
+//! Compares the versions of a passage, and finds the changed words.
 //!
-//! Words are tokens of the analyzer for passages, so another spelling of an equal word is no
+//! Words are tokens of the analyzer for passages, so a different spelling of an equal word is no
 //! change.
 
 use std::collections::HashMap;

@@ -78,8 +78,8 @@ pub fn edits(purpose: Option<Preset>) -> Vec<Edit> {
 
 const PLANTED_MAX: usize = 400;
 
-/// One in this many documents is not indexed. It becomes a query without an original, and its text
-/// surrounds passages.
+/// One in this many documents is not indexed. The document becomes a query without an original, and
+/// its text surrounds passages.
 const LEFT_OUT_EVERY: usize = 8;
 
 /// The maximum number of documents that are not indexed.
@@ -91,12 +91,12 @@ pub(super) const DOCUMENTS_MIN: usize = 10;
 /// The maximum number of words of other documents that may replace words.
 const OTHERS_MAX: usize = 20_000;
 
-/// Plants edits: makes copies of `documents`, each with an edit of `edits`, and queries from
-/// documents that are not indexed. `programs` is the analyzer for edits of names in programs.
+/// Plants edits: makes copies of `documents` with `edits`, and queries from unindexed documents.
+/// `programs` is the analyzer for edits of names in programs.
 ///
-/// The queries from a document either all choose thresholds or all judge them. Only one of several
-/// documents with the same text is edited. The index lacks every copy of a document that is not
-/// indexed.
+/// The queries from a document either all choose thresholds or all judge thresholds. If several
+/// documents have the same text, only the first is edited. The index lacks every copy of an
+/// unindexed document.
 ///
 /// # Errors
 /// When too few documents have different texts. [`Error::Cancelled`] soon after `stop`.

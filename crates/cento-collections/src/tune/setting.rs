@@ -147,7 +147,7 @@ pub fn settings(purpose: Option<Preset>, language: Option<&str>) -> Vec<Setting>
         if all.iter().any(|other| other.is_as(&setting)) {
             continue;
         }
-        // Settings with a common index follow each other, so that the index is made once.
+        // Settings with a common index are adjacent, so the index is made once.
         let place = all.iter().rposition(|other| other.signs_as(&setting));
         all.insert(place.map_or(all.len(), |place| place + 1), setting);
     }

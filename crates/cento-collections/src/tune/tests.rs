@@ -167,7 +167,7 @@ fn copies_of_labelled_documents_count_as_these() {
     let all = copied(&documents(50));
     let id = |id: &str| PairText::Id(id.to_owned());
     let pair = |a: &str, b: &str, is_same| LabelledPair { a: id(a), b: id(b), is_same, kind: None };
-    // `d8` has eleven copies, and the query is one of them, so ten hits would all be copies.
+    // `d8` has eleven copies including the query, so ten hits would all be copies.
     let mut documents = all;
     let mut pairs = Vec::new();
     for of in 0..40 {

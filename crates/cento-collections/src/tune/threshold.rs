@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-/// The thresholds to choose from: round numbers, closer to each other where they are small.
+/// The thresholds to choose from: round numbers, with smaller steps between small numbers.
 pub(super) const THRESHOLDS: [f64; 16] =
     [0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9];
 

@@ -160,8 +160,8 @@ impl Trial<'_> {
         self.texts.number(case.itself.as_ref()?)
     }
 
-    /// Returns the first hit of each text, with the number of the text. The document that is the
-    /// query is no hit, and neither are its copies unless a label mentions one.
+    /// Returns the first hit of each text, with the number of the text. The query itself is no hit,
+    /// and a copy of the query is a hit only if a label mentions the copy.
     fn of_different_texts(&self, case: &Case, hits: Vec<Hit>) -> Vec<(Option<usize>, Hit)> {
         let mut seen = HashSet::new();
         if let Some(text) = self.text_of_itself(case) {

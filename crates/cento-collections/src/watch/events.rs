@@ -123,7 +123,7 @@ fn damaged(path: &Path, at: u64, what: &str) -> Error {
 }
 
 /// Reads a file up to its last whole batch. Returns the length of this part and its last marker, if
-/// there is one. Anything after this part is a batch that was cut off.
+/// any. A batch after this part was cut off.
 fn last_batch(path: &Path) -> Result<(u64, Option<Marker>)> {
     let failed = |e| Error::io("read", path, e);
     let mut file = BufReader::new(File::open(path).map_err(failed)?);

@@ -161,13 +161,13 @@ impl Watches {
         Ok(self.add_all(vec![request])?.remove(0))
     }
 
-    /// Adds watches, all or none.
+    /// Adds the watches, or none on an error.
     ///
     /// # Errors
     /// [`Error::Input`] or [`Error::InvalidArgument`] when a watch does not have exactly one
-    /// subject, its conditions cannot be met, or a different watch has its name.
-    /// [`Error::UnknownId`] when its document is missing. Other errors when a file cannot be read
-    /// or written.
+    /// subject, has impossible conditions, or has the name of a different watch.
+    /// [`Error::UnknownId`] when a watched document is missing. Other errors when a file cannot be
+    /// read or written.
     pub fn add_all(&mut self, requests: Vec<WatchRequest>) -> Result<Vec<Watch>> {
         self.add_those(requests, &mut Err)
     }

@@ -27,7 +27,7 @@ use cento_text::scheme::Fingerprint;
 /// The directory of the store, in the directory of the watches.
 pub const INDEX: &str = "index";
 
-/// A store that is being signed again, and the store that it replaces.
+/// A store that is being signed again, and the store to replace.
 const NEW: &str = "index.new";
 const OLD: &str = "index.old";
 
@@ -155,8 +155,8 @@ pub fn open_unlocked(path: &Path, index: &Index) -> Result<Index> {
     Ok(own)
 }
 
-/// Returns the last commit before the watch with this name was created, or `None` if there is no
-/// such watch. Another process may write to the store in the meantime.
+/// Returns the last commit before the watch with this name was created, or `None` without such a
+/// watch. A different process may write to the store in the meantime.
 pub fn commit_of(dir: &Path, name: &str) -> Result<Option<u64>> {
     let snapshot = Index::open(dir.join(INDEX))?.snapshot()?;
     let Some(address) = snapshot.find(name)? else { return Ok(None) };

@@ -2,7 +2,7 @@
 //!
 //! A record has the digests of removed texts and the signature of the withdrawn text. So an equal
 //! text is recognized with certainty, and a copy by its signature. For a passage there is only
-//! evidence: shared fingerprints near each other. Passages without such fingerprints are not found.
+//! evidence: adjacent shared fingerprints. Passages without shared fingerprints are not found.
 
 use std::collections::{BTreeSet, HashMap};
 

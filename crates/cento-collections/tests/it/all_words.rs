@@ -1,4 +1,4 @@
-//! Operations that remove documents compare all words, even words that the analyzer omits.
+//! Operations that remove documents compare all words, even words omitted by the analyzer.
 
 use std::collections::HashSet;
 

@@ -180,7 +180,7 @@ enum Outcome {
 /// The outcome, or a description of the damage.
 type Judgement = std::result::Result<Outcome, String>;
 
-/// Opens the index, creates it if it may be missing, adds a document and compacts. `found` gets the
+/// Opens the index, or creates a missing index, adds a document and compacts. `found` gets the
 /// documents that were in the index, and whether the new document was acknowledged.
 fn reopen(
     directory: &SimDirectory,

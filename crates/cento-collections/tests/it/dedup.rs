@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 use crate::common::stream;
 
-/// A document of few words, so that documents often resemble each other. Ids come twice.
+/// A document of few words, so that many documents are similar. Ids come twice.
 fn document(seed: u64) -> Document {
     let family = seed / 3;
     let word =

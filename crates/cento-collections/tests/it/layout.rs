@@ -31,7 +31,7 @@ fn in_lines(text: &str, between: &str, is_bare: bool) -> String {
 
 #[test]
 fn a_rewritten_text_keeps_its_passages_as_subtitles_and_as_verse() {
-    // Once each cue was a sentence of its own, because empty lines follow it. Then two thirds of
+    // Regression: every cue was a sentence, because empty lines follow a cue. Then two thirds of
     // this text were not found.
     let document = format!("{}. {ORIGINAL} {}.", words(7, 80), words(8, 80));
     for (layout, between, is_bare) in

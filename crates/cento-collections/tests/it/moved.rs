@@ -1,4 +1,4 @@
-//! An interrupted merge that moves its shards can be repeated, wherever it stopped.
+//! A merge that moves its shards can be repeated after an interruption at any point.
 
 use std::fs;
 use std::io;

@@ -98,8 +98,8 @@ fn unrelated_neighbors_are_not_merged() {
 
 #[test]
 fn a_rewritten_passage_around_one_that_is_copied_from_elsewhere_leaves_that_one_a_passage() {
-    // One, two and three together are a rewritten passage, with `long` in it. `long` is copied from
-    // another place, so it is a passage of its own. One and two are adjacent on both sides, in
+    // One, two and three together are a rewritten passage around `long`. `long` comes from a
+    // different place, so it is a separate passage. One and two are adjacent on both sides, in
     // different orders.
     let [one, two, three] = [11, 12, 13].map(|seed| words(seed, 16));
     let long = words(14, 55);
@@ -509,8 +509,8 @@ fn a_text_shorter_than_a_fingerprint_has_no_more_tokens_than_it_has() {
 
 #[test]
 fn hits_that_fail_verification_make_room_for_others() {
-    // One document has every run of five words that is a fingerprint, and little else of the query.
-    // The other document has four fifths of the query.
+    // The first document has every run of five words with a fingerprint, and little else of the
+    // query. The second document has four fifths of the query.
     let query = words(1, 300);
     let sampled = Config::new("mod(k=5,p=20)", "words", true).unwrap();
     let signature = sampled.sign(&query).unwrap().1;

@@ -1,4 +1,4 @@
-//! A damaged manifest is reported, and stops only operations that need it.
+//! A damaged manifest is reported, and stops only operations that need the manifest.
 
 use std::fs;
 use std::path::PathBuf;
@@ -106,7 +106,7 @@ fn an_index_of_another_manifest_does_not_replace_a_damaged_one() {
     assert_eq!(remote.current().unwrap(), 3);
 }
 
-/// A newer cento wrote the manifest. It is valid, and an older cento would lose a part of it.
+/// A newer cento wrote the manifest. The manifest is valid, and an older cento would lose a part.
 #[test]
 fn a_manifest_of_another_version_is_no_damaged_one() {
     let dirs = Dirs::new();
@@ -180,7 +180,7 @@ fn a_store_may_lie_in_a_directory_of_any_name() {
 
 #[test]
 fn a_list_without_end_is_refused_and_nothing_is_pulled() {
-    // A store that answered with new pages without end kept a pull for as long as it could.
+    // A store that answered with endless new pages kept a pull busy forever.
     let dirs = Dirs::new();
     let store = memory();
     push(&remote(&store), &add(&dirs.path("idx"), 0..3)).unwrap();

@@ -1,4 +1,4 @@
-//! An object store that fails where a test wants it to.
+//! An object store that fails at a point chosen by the test.
 
 use std::fmt;
 use std::future;
@@ -17,9 +17,9 @@ use object_store::{
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
-    /// The request and all later requests do not arrive: the machine has lost its network.
+    /// This request and all later requests do not arrive, because the machine has lost the network.
     Cut,
-    /// The request is carried out, but its answer and all later answers do not arrive.
+    /// The request is carried out, but the answers from here on do not arrive.
     CutAfter,
     /// Only this request does not arrive.
     Lost,

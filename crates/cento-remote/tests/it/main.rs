@@ -38,7 +38,7 @@ fn text(seed: usize) -> String {
     (0..60).map(|word| format!("w{seed}x{} ", word * 7919 % 61)).collect()
 }
 
-/// Adds documents with these numbers to the index at `path`, which is created if it does not exist.
+/// Adds documents with these numbers to the index at `path`. Creates the index if necessary.
 fn add(path: &Path, numbers: std::ops::Range<usize>) -> Index {
     let index = match Index::exists(path) {
         true => Index::open(path).unwrap(),

@@ -24,7 +24,7 @@ struct World {
     random: fastrand::Rng,
     /// The number of the next document. Every document has a different text.
     next: usize,
-    /// Everything that was withdrawn anywhere, once, with the number of its document.
+    /// Everything withdrawn anywhere, once, with the number of the document.
     withdrawn: Vec<(usize, Withdrawal)>,
     /// How often a check reported a file with a withdrawn text.
     named: usize,
@@ -79,8 +79,8 @@ impl World {
         self.remote.pull(&self.dirs.path(place), &options, watch).map(drop)
     }
 
-    /// Replaces the directory of a place by an earlier copy, as if all processes had been killed at
-    /// that moment.
+    /// Replaces the directory of a place by an earlier copy, as if every process had been killed at
+    /// the time of the copy.
     fn kill(&self, place: &str, at_the_moment: &Path) {
         fs::remove_dir_all(self.dirs.path(place)).unwrap();
         fs::rename(at_the_moment, self.dirs.path(place)).unwrap();
@@ -253,7 +253,7 @@ impl World {
         self.check_store_is_clean(|_| true);
     }
 
-    /// Searches all objects for texts that the pushed index refuses, if the store should be clean.
+    /// Searches every object for texts that the pushed index refuses, if the store should be clean.
     fn check_store_is_clean(&self, should_be: impl Fn(&World) -> bool) {
         if !should_be(self) {
             return;

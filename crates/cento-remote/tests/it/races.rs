@@ -1,4 +1,4 @@
-//! Several writers, one store: each commit is kept, or its writer gets an error.
+//! Several writers with a single store: a commit is kept, or its writer gets an error.
 
 use std::sync::Arc;
 use std::sync::Mutex;
@@ -12,8 +12,8 @@ use crate::{Dirs, add, assert_has, memory, pull, push, remote, unwatched};
 
 const WRITERS: usize = 8;
 
-/// Every writer adds its own documents, one per push, and starts again from the newest manifest
-/// after it was outrun. Returns how often that happened.
+/// Every writer adds separate documents, one per push, and starts again from the newest manifest
+/// when a push is outrun. Returns the number of outrun pushes.
 fn race(dirs: &Dirs, open: &(dyn Fn() -> Remote + Sync), each: usize) -> usize {
     push(&open(), &add(&dirs.path("first"), 1000..1001)).unwrap();
     let outrun = Mutex::new(0);

@@ -132,7 +132,7 @@ fn a_store_that_was_moved_takes_the_next_push_and_each_copy_has_its_own_history(
     let at = |name: &str| Remote::open(dirs.path(name).to_str().unwrap(), []).unwrap();
     push(&at("store"), &add(&dirs.path("a"), 0..5)).unwrap();
     std::fs::rename(dirs.path("store"), dirs.path("moved")).unwrap();
-    // The push that was made from the moved manifest is cut off after its manifest was put.
+    // The push from the moved manifest is cut off after its manifest was put.
     let record = |name: &str| dirs.path("a").join(name);
     let index = add(&dirs.path("a"), 5..7);
     let before = std::fs::read(record(".remote.json")).unwrap();
@@ -380,7 +380,8 @@ fn a_pull_loses_no_changes_unless_forced() {
     let force = PullOptions { force: true, ..PullOptions::default() };
     remote.pull(&dirs.path("b"), &force, unwatched()).unwrap();
     assert_has(&dirs.path("b"), 0..4);
-    // A directory without an index, and an index that another process writes to, are left alone.
+    // A pull leaves a directory without an index alone, and also an index that another process
+    // writes to.
     std::fs::create_dir(dirs.path("c")).unwrap();
     std::fs::write(dirs.path("c").join("thesis.txt"), "precious").unwrap();
     assert!(pull(&remote, &dirs.path("c")).unwrap_err().to_string().contains("thesis.txt"));

@@ -54,7 +54,8 @@ fn a_push_that_was_cut_off_is_forgotten_by_a_pull_of_something_else() {
         push(&remote(&counting), &add(&dirs.path("a"), 2..4)).unwrap();
         faulty.requests()
     };
-    // Another index of the same history puts the next manifest, and is cut off at its last request.
+    // A second index of the same history puts the next manifest, and is cut off at the last
+    // request.
     pull(&remote(&store), &dirs.path("b")).unwrap();
     let index = add(&dirs.path("b"), 4..6);
     let cut: Arc<dyn ObjectStore> = Arc::new(Faulty::new(store.clone(), Fault::Cut, requests - 1));
@@ -70,7 +71,7 @@ fn a_push_that_was_cut_off_is_forgotten_by_a_pull_of_something_else() {
 
 #[test]
 fn pushes_of_one_index_take_turns() {
-    // A push that recorded its manifest after a later push had done so was outrun forever.
+    // A push that recorded its manifest after a later push lost every race from then on.
     let dirs = Dirs::new();
     let store = memory();
     let index = add(&dirs.path("a"), 0..1);

@@ -103,7 +103,8 @@ fn a_damaged_newest_manifest_does_not_bring_a_withdrawn_document_back() {
 
 #[test]
 fn what_a_cut_off_pull_has_left_is_named_and_the_next_writer_removes_it() {
-    // `check` was clean, the check of the record called the text gone, and all writers left it.
+    // `check` was clean, the check of the record called the text gone, and every writer left the
+    // text.
     let dirs = Dirs::new();
     let remote = remote(&memory());
     let index = add(&dirs.path("a"), 0..30);

@@ -204,11 +204,11 @@ fn sources(id: &str, document: &DocumentReport, names: &ShortNames<'_>) -> Marku
     }
 }
 
-/// Shows the text in the colors of its sources, with a heading above each part. Words that the
-/// source of a stretch lacks are marked.
+/// Shows the text in the colors of its sources, with a heading above each part. Words missing from
+/// the source are marked.
 fn text(id: &str, document: &DocumentReport, excerpts: &mut Excerpts) -> Markup {
     let mut out = String::with_capacity(document.text.len() * 2);
-    // For each passage that colors a stretch, the places in the text where its source differs.
+    // Per passage that colors a stretch, the places in the text where the source differs.
     let mut differences: HashMap<(u32, u32), Vec<Range<usize>>> = HashMap::new();
     let page = document.text.contains('\u{c}').then_some(1);
     let line = excerpts.is_code().then_some(1);

@@ -21,7 +21,7 @@ const CHANGES: usize = 12;
 /// The maximum number of rows of a table of carriers.
 const CARRIERS: usize = 100;
 
-/// The maximum number of carriers in a drawing, so that points do not cover each other.
+/// The maximum number of carriers in a drawing. With more carriers, points would overlap.
 const POINTS: usize = 300;
 
 pub fn body(report: &FamiliesReport) -> Markup {
@@ -133,8 +133,8 @@ fn sources(strip: &Strip, names: &ShortNames<'_>) -> Markup {
     }
 }
 
-/// Returns the class of a source by its number from 1. A part that only later documents also carry
-/// has no source, because it is the document's own.
+/// Returns the class of a source by its number from 1. A part that appears only in later documents
+/// has no source, because the text is the document's own.
 fn source_color(number: usize, relation: DateRelation) -> String {
     match relation {
         DateRelation::Later => "own".to_owned(),

@@ -114,10 +114,10 @@ fn points(tree: &[Descent]) -> Vec<Point> {
     points
 }
 
-/// Gives each point without a time a time between its ancestor and its versions, if some version
-/// has a time, so that no line leads back.
+/// Gives a point without a time a time between its ancestor and its versions, if a version has a
+/// time. Otherwise lines would lead back.
 fn place_undated(points: &mut [Point]) {
-    // For each point, the time of its earliest version, and the number of links to that version.
+    // Per point, the time of the earliest version, and the number of links to that version.
     let mut next: Vec<Option<(f64, f64)>> = vec![None; points.len()];
     for at in (0..points.len()).rev() {
         let own = points[at].time.map(|time| (time, 0.0)).or(next[at]);

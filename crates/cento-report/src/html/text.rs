@@ -169,8 +169,7 @@ pub fn line_at(text: &str, at: usize) -> u64 {
 /// The number of lines shown before and after a passage of a program.
 const CONTEXT_LINES: usize = 2;
 
-/// Returns the lines of `text` that contain a range, with some before and after. `None` if the
-/// lines are too long for a program.
+/// Returns the lines of `text` around a range. `None` if the lines are too long for a program.
 pub fn with_lines(text: &str, range: &Range<usize>, context_max: usize) -> Option<Range<usize>> {
     let start = text[..range.start].rmatch_indices('\n').nth(CONTEXT_LINES);
     let start = start.map_or(0, |(at, _)| at + 1);

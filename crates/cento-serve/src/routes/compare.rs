@@ -87,7 +87,7 @@ pub async fn compare(
     response.await
 }
 
-/// Returns a request made from files with one text each, and the other findings in the files.
+/// Returns a request made from files with a text each, and the other findings in the files.
 async fn files(
     app: &Arc<App>,
     body: Body,

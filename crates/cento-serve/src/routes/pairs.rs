@@ -239,7 +239,7 @@ fn document_of(body: AddedDocument) -> cento::Result<Document> {
     document.with_meta(meta).with_id_source(id_source).checked()
 }
 
-/// Documents after the comparison with each other.
+/// Documents after a pairwise comparison.
 struct ComparedFiles {
     searcher: Searcher,
     found: MostSimilar,

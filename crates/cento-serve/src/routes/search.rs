@@ -329,7 +329,7 @@ async fn batch(
             let _ = answers[number].set(line);
             !is_too_large && !stop.is_set()
         };
-        // A search that may take minutes takes no thread from other searches.
+        // A search that takes minutes must not take a thread from short searches.
         let is_long = cost == Cost::EveryText;
         let others_max = if is_long { 0 } else { own.settings.threads.saturating_sub(1) };
         batch::share(lines.len(), others_max, &|| own.one_more(), &answer);

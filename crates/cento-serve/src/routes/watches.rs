@@ -39,7 +39,7 @@ const KEEP_ALIVE: Duration = Duration::from_secs(15);
 /// How often a waiting request checks whether the service stops.
 const LOOK: Duration = Duration::from_millis(500);
 
-/// Returns the watches of a service that writes its index.
+/// Returns the watches, if the service writes the index.
 fn matching(app: &App) -> Result<&Arc<Matching>, Failure> {
     app.matching.as_ref().ok_or_else(|| {
         let message = "this service writes no index, and matches no watches; ask the service that \

@@ -162,7 +162,7 @@ impl WriterLoop {
 
     fn step(&mut self, ways: &WriterInbox, next_tick: &mut Instant) {
         let until = self.commit_due.map_or(*next_tick, |due| due.min(*next_tick));
-        // Other commands come first. A client with many documents must not delay them.
+        // Documents come last, so that a client with many documents does not delay other commands.
         select_biased! {
             recv(ways.others) -> command => self.take(command.unwrap_or(Command::Stop)),
             recv(ways.documents) -> command => self.take(command.unwrap_or(Command::Stop)),
@@ -355,7 +355,7 @@ impl WriterLoop {
         Ok(())
     }
 
-    /// Makes a change and keeps it. Returns `None` for a change refused because of a defect.
+    /// Makes and keeps a change. Returns `None` if the change is refused because of a defect.
     fn change(
         &mut self,
         mut kept: PendingChange,

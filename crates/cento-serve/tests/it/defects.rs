@@ -1,4 +1,4 @@
-//! A defect affects no client except the client that triggered it.
+//! A defect affects only the client that triggered the defect.
 
 use std::io::ErrorKind;
 use std::sync::Arc;
@@ -13,7 +13,8 @@ use cento::runtime::{Faults, Point};
 use cento_client::api::{Commit, DocumentBody, SearchRequest};
 use serde_json::json;
 
-/// Serves the index of `dir` with these faults. Commits occur only when a client waits for one.
+/// Serves the index of `dir` with these faults. Commits occur only when a client waits for a
+/// commit.
 fn failing(dir: &Dir, faults: Faults) -> Service {
     silence();
     Service::with(dir, |settings| {

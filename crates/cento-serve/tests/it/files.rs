@@ -93,7 +93,7 @@ fn files_are_added() {
     let text = client.document("in.zip/bob/essay.md").unwrap().text.unwrap();
     assert_eq!(text.trim(), format!("Essay\n\n{}", words(1, 80)));
     assert_eq!(client.add_files(&files, Commit::Wait).unwrap().report.unchanged, 5);
-    // Fields of records are kept, and those that do not fit are named.
+    // Fields of records are kept. Fields that do not fit are reported.
     let record = json!({"id": "k", "text": "x y z", "lang": "de", "html": "x".repeat(100_000)});
     let added = client.add_files(&[file("k.jsonl", record.to_string().as_bytes())], Commit::Wait);
     assert_eq!(added.unwrap().fields_not_kept, ["html"]);

@@ -109,7 +109,7 @@ fn a_client_that_adds_much_blocks_no_commit_or_removal() {
 
 #[test]
 fn a_measure_that_would_outlast_the_time_limit_is_not_begun() {
-    // Once two such requests took all searching threads, without a time limit.
+    // Once two of these requests took all searching threads, without a time limit.
     let dir = created();
     let service = Routes::of(&dir);
     let long = words(1, 200_000);

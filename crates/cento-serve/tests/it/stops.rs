@@ -105,8 +105,8 @@ fn with_long_families() -> Dir {
     dir
 }
 
-/// Sends a request for all families without reading the answer. Waits until `number` such requests
-/// are running or waiting.
+/// Sends a request for all families without reading the answer. Waits until `number` of these
+/// requests are running or waiting.
 fn begin_families(service: &Service, number: u32) -> TcpStream {
     let mut stream = service.connect();
     let head = format!(
@@ -120,7 +120,7 @@ fn begin_families(service: &Service, number: u32) -> TcpStream {
 
 #[test]
 fn requests_about_all_documents_take_no_place_of_searches_and_are_few() {
-    // Once thirty of these requests held all places, and ten of ten searches timed out.
+    // Once thirty of these requests held all places, and ten out of ten searches timed out.
     let dir = with_long_families();
     let service = Service::with(&dir, |settings| settings.threads = 1);
     let streams: Vec<_> = (1..=4).map(|number| begin_families(&service, number)).collect();

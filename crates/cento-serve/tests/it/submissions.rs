@@ -1,4 +1,4 @@
-//! Submissions of several files, compared with each other and with earlier years.
+//! Submissions of several files, compared pairwise and with earlier years.
 
 use crate::common::{Service, body, created, words};
 use cento_api::{PartText, Reason};

@@ -1,4 +1,4 @@
-//! Finds the encodings that files declare, and compares them with the bytes.
+//! Finds the encodings declared in files, and compares the declarations with the bytes.
 
 use std::borrow::Cow;
 
@@ -58,7 +58,7 @@ fn is_garbled(sample: &[u8], declared: &str) -> bool {
     errors > 1 && errors * ERROR_SHARE > letters
 }
 
-/// The first bytes of a text that may declare its encoding.
+/// The number of bytes at the start of a text that are searched for a declared encoding.
 const DECLARATION_BYTES: usize = 64 << 10;
 
 /// Returns the encoding that bytes in an unknown encoding declare: in the first two lines, as for

@@ -30,7 +30,7 @@ impl<T: Typed> Batch<T> {
         Batch { values, definitions, repetitions, definition_max, repetition_max }
     }
 
-    /// Returns definition and repetition levels, each `None` if the column has no such levels.
+    /// Returns definition and repetition levels. `None` means a column without such levels.
     pub fn levels(&self) -> (Option<&[i16]>, Option<&[i16]>) {
         let of = |levels, max| (max > 0).then_some(levels);
         (

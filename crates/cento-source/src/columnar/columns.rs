@@ -26,7 +26,7 @@ pub fn chosen(schema: &Schema, reading: &TableRequest) -> Result<Vec<usize>, Ref
             Err(refusal) => return Err(refusal),
         }
     }
-    // A file may lack some of several fields, but not all.
+    // A file may lack some of several fields, but at least one must exist.
     if let Some(refusal) = absent.filter(|_| !is_any) {
         return Err(refusal);
     }
@@ -69,8 +69,8 @@ fn is_member(field: &Field) -> bool {
     !is_bytes(field.data_type()) && make_encoder(&field, &empty, &options).is_ok()
 }
 
-/// Returns the names of the columns, each with whether it is chosen. Columns that the options name
-/// come first. If there are too many or too long names, some are omitted.
+/// Returns the names of the columns, with a flag for chosen columns. Columns named by options come
+/// first. Omits names that are too long, and the last names if there are too many.
 pub fn names<'a>(
     schema: &'a Schema,
     reading: &TableRequest,
@@ -128,7 +128,7 @@ fn short(found: &DataType) -> String {
     }
 }
 
-/// Refuses a text field if its column has an unsuitable type, or its path leads nowhere.
+/// Refuses a text field with an unsuitable column type, or with a path that leads nowhere.
 fn check_text(schema: &Schema, text: &str) -> Result<(), Refusal> {
     if let Some(found) = type_of(schema, text) {
         let name = short(found);

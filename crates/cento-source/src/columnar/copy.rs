@@ -389,7 +389,7 @@ impl Copier<'_> {
         Ok(())
     }
 
-    /// Copies rows of a column. `replace` gets each kept value with its row number.
+    /// Copies rows of a column. `replace` gets the number and value of every kept row.
     fn copy_part<T: Typed>(
         &self,
         part: &RowRange,

@@ -111,7 +111,7 @@ enum Frame {
     End = 4,
     /// The row of this number is not a record, and why.
     Bad = 5,
-    /// The names of the columns, each with whether it is read, as a JSON list.
+    /// The names of the columns, with a flag for columns that are read, as a JSON list.
     Columns = 6,
 }
 
@@ -168,8 +168,8 @@ impl Annotation {
         }
     }
 
-    /// Returns the members of the column, each with whether it is a number. The first member is
-    /// required, and the others are optional.
+    /// Returns the members of the column, with a flag for numbers. Only the first member is
+    /// required.
     #[cfg(feature = "parquet")]
     fn members(self) -> [(&'static str, bool); 5] {
         match self {
@@ -335,7 +335,7 @@ impl Copying {
     pub fn finish(mut self) -> Result<()> {
         let mut said = Vec::new();
         if let Some(errors) = self.process.0.stderr.take() {
-            // If the worker could not write a reason, its exit status shows one.
+            // If the worker could not write a reason, the exit status shows what happened.
             let _ = errors.take(REASON_BYTES_MAX as u64).read_to_end(&mut said);
         }
         let status = self.process.0.wait().map_err(|e| Error::io("copy", &self.from, e))?;

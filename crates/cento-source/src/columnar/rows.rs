@@ -20,7 +20,7 @@ use crate::format::Columnar;
 use crate::jsonl::CHUNK_BYTES;
 use crate::worker::set_for_next;
 
-/// The number of rows that are decoded at a time, because all their texts are in memory.
+/// The number of rows decoded at a time. The texts of these rows are in memory together.
 const BATCH_ROWS: usize = 64;
 
 /// Why there are no more rows.

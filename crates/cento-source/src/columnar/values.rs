@@ -55,7 +55,7 @@ impl<'a> Column<'a> {
         let (name, found) = (field.name(), array.data_type());
         let encoder = || make_encoder(field, array, options);
         let values = match (is_text(found), is_bytes(found)) {
-            // A column may be both text and meta object. Its bytes are then text.
+            // If a column is text as well as meta object, the bytes are text.
             (false, true) if reading.text.is_in(name) => {
                 ColumnValues::Bytes(Meaning::Text, ByteValues::new(array))
             }
@@ -121,8 +121,8 @@ impl<'a> Column<'a> {
                 })?;
                 Value::from(text)
             }
-            // Invalid JSON becomes a string, so that the record is refused with its place, like
-            // other values that are not objects.
+            // Invalid JSON becomes a string. The record is then refused with its place, like any
+            // value except an object.
             Meaning::Meta => serde_json::from_slice(bytes)
                 .unwrap_or_else(|_| Value::from(String::from_utf8_lossy(bytes))),
             Meaning::Uuid => Value::from(uuid(bytes)),

@@ -189,7 +189,7 @@ impl<R: Read> Members<R> {
         self.of_next(io::Error::new(error.kind(), what))
     }
 
-    /// Marks an error of a member that has unpacked nothing, if complete members precede it.
+    /// Marks an error of a member that unpacked nothing after complete members.
     fn of_next(&self, error: io::Error) -> io::Error {
         let is_next = self.given == 0 && self.begun > 1 && self.compression == Compression::Gzip;
         match is_next {

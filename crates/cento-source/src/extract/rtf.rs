@@ -14,7 +14,7 @@ use crate::extracted::ExtractedText;
 use crate::note_mark::{RaisedNumbers, RaisedRole, RaisedText, last_word};
 
 /// The signs before and after a raised text, which are characters for private use, and the groups
-/// that write them.
+/// that write the signs.
 const RAISED: [char; 2] = ['\u{ef0e}', '\u{ef0f}'];
 const RAISED_GROUPS: [&[u8]; 2] = [b"{\\uc0\\u-4338 }", b"{\\uc0\\u-4337 }"];
 
@@ -222,7 +222,7 @@ impl RtfFilter {
         }
     }
 
-    /// Reads a control word, with its number and the space after it.
+    /// Reads a control word, with the number and the space after the word.
     fn word(&mut self, rest: &[u8]) -> usize {
         let letters = rest[1..].iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
         let (name, after) = rest[1..].split_at(letters);
@@ -261,7 +261,7 @@ impl RtfFilter {
             b"fs" => look.is_small = number <= SIZE_HIDDEN,
             b"super" => look.is_raised = is_on,
             b"up" => look.is_raised = number > 0,
-            // A note within its raised mark is not raised, and has signs of its own.
+            // A note within its raised mark is not raised, and has separate signs.
             b"nosupersub" | b"sub" | b"dn" | b"footnote" => look.is_raised = false,
             b"cf" => look.is_white = self.white.contains(&number),
             b"highlight" | b"cb" | b"chcbpat" | b"cbpat" => look.is_behind = is_colored,

@@ -29,8 +29,7 @@ pub fn serve(input: &mut impl Read, output: &mut impl Write) -> io::Result<()> {
     Ok(())
 }
 
-/// Turns a panic into an error, so that a defect of a library fails only the document that triggers
-/// it.
+/// Turns a panic into an error, so that a defect of a library fails only a single document.
 fn caught(
     extract: impl FnOnce() -> Result<ExtractedText, String>,
 ) -> Result<ExtractedText, String> {

@@ -80,7 +80,7 @@ const OF_PROJECTS: [&str; 34] = [
     "util",
 ];
 
-/// Returns whether a file is a note about the files in its directory, by its name.
+/// Returns whether a file name is the name of a note about the directory.
 fn is_note(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     ["readme", "liesmich"].iter().any(|start| name.starts_with(start))
@@ -171,7 +171,7 @@ impl InputNames {
     /// Returns the innermost directory whose parents contain nothing else except notes.
     pub fn core(&self) -> Core<'_> {
         let paths = || self.files.iter().map(|path| parts_below(&self.place, path));
-        // The directories that all files share, apart from notes.
+        // The directories common to all files, apart from notes.
         let mut path: Vec<&str> = Vec::new();
         let mut is_open = true;
         for parts in paths() {

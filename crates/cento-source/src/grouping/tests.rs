@@ -202,8 +202,7 @@ fn what_is_no_unit_is_refused_with_the_reason() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 
-    /// In any order of an archive, each document gets all of its files, in the order of their
-    /// names.
+    /// In any order of an archive, every document gets all of its files, sorted by name.
     #[test]
     fn documents_are_whole_in_whatever_order_files_come(
         order in Just((0..12usize).collect::<Vec<_>>()).prop_shuffle(), people in 2usize..5,

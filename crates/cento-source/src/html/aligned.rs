@@ -90,7 +90,7 @@ fn reference_len(text: &str) -> usize {
     name + len + usize::from(bytes.get(name + len) == Some(&b';'))
 }
 
-/// Returns a reference as the tokenizer decodes it, so that both always agree.
+/// Decodes a reference with the rules of the tokenizer, so that the two always agree.
 pub(crate) fn decoded(reference: &str) -> String {
     let mut decoded = String::new();
     for Ok(token) in Tokenizer::new(reference) {

@@ -47,7 +47,7 @@ pub(super) enum EmptyElements {
     InDrawings,
 }
 
-/// Replaces empty self-closing elements by spaces, so that everything else keeps its place.
+/// Replaces empty self-closing elements by spaces, so that the remaining text keeps its place.
 pub(super) fn without_empty(page: &str, empty: EmptyElements) -> Cow<'_, str> {
     let mut kept = String::new();
     let (mut from, mut is_drawing) = (0, empty == EmptyElements::All);

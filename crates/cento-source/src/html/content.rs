@@ -149,8 +149,8 @@ fn blocks(pieces: &[PagePiece]) -> Vec<ContentBlock> {
     blocks
 }
 
-/// Returns the number of the `main` element with most words outside of menus, if these are some
-/// sentences.
+/// Returns the number of the `main` element with most words outside of menus, if there are enough
+/// words for some sentences.
 fn main_with_words(blocks: &[ContentBlock]) -> Option<usize> {
     let mut words: HashMap<usize, i64> = HashMap::new();
     for block in blocks.iter().filter(|block| !block.is_menu()) {

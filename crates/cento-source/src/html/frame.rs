@@ -37,8 +37,8 @@ pub(super) fn letters(source: &str, frames: usize) -> usize {
 }
 
 impl PagePiece {
-    /// Returns a piece of the page in a frame as a piece of the page around it. The place of its
-    /// text is that of the frame.
+    /// Turns a piece of a framed page into a piece of the surrounding page. The text gets the place
+    /// of the frame.
     pub(super) fn in_frame(self, frame: &StartTag<usize>, around: PlaceInPage) -> PagePiece {
         match self {
             PagePiece::Text { text, words, place, .. } => {

@@ -201,7 +201,7 @@ impl Sight {
     }
 }
 
-/// Classes of formulas as markup, which the page shows in another way beside them.
+/// Classes of formulas as markup. The page also shows these formulas in a different form.
 const FORMULAS: [&str; 2] = ["katex-mathml", "mjx_assistive_mathml"];
 
 impl HiddenBy {

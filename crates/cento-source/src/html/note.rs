@@ -217,7 +217,7 @@ fn remove(pieces: &mut [PagePiece], range: Range<usize>, end: TagPlace) {
     }
 }
 
-/// A text that is raised or links to a note, with its surroundings.
+/// A raised text, or a link to a note, with the surrounding text.
 struct NoteMark<'a> {
     text: String,
     is_link: bool,

@@ -10,7 +10,7 @@ pub struct Outermost<T> {
 }
 
 impl<T> Outermost<T> {
-    /// Records a start tag. `is_one` says that the tag belongs to the kind.
+    /// Records a start tag. `is_one` means that the tag belongs to the kind.
     pub fn start(element: &mut Option<Outermost<T>>, name: &[u8], is_one: bool, from: T) {
         match element {
             Some(element) => element.open += usize::from(element.name == name),

@@ -37,7 +37,7 @@ pub struct PlaceInPage {
 const CONTAINERS: [&[u8]; 8] =
     [b"article", b"body", b"div", b"main", b"table", b"td", b"th", b"tr"];
 
-/// How many open containers are searched for the one that an end tag closes. Bounds the work for
+/// How many open containers are searched when an end tag closes a container. Bounds the work for
 /// deep nesting.
 const CONTAINER_DEPTH_MAX: usize = 64;
 
@@ -118,7 +118,7 @@ impl Places {
         self.containers.push((name, self.count));
     }
 
-    /// Closes the innermost container of this name, with all containers in it.
+    /// Closes the innermost container of this name, and everything open inside.
     fn end_container(&mut self, name: &[u8]) {
         let open = self.containers.iter().rev().take(CONTAINER_DEPTH_MAX);
         if let Some(inner) = open.into_iter().position(|(open, _)| *open == name) {

@@ -17,7 +17,7 @@ const DEPTH_MAX: usize = 16;
 /// What hides the elements of a page.
 #[derive(Default)]
 pub struct PageStyle {
-    /// The rules that hide elements, by one of the names in their selectors.
+    /// The rules that hide elements, by a name in the selector.
     hiding: HashMap<String, Vec<Compound>>,
     /// Whether the page declares no background anywhere, so that white text is invisible. A sheet
     /// in another file may declare any.
@@ -146,8 +146,8 @@ fn is_combinator(c: char) -> bool {
     c.is_whitespace() || matches!(c, '>' | '+' | '~')
 }
 
-/// Returns the style sheets of a page, each with the media that it is for. Sheets for browsers
-/// without scripts are left out.
+/// Returns the style sheets of a page, with the media of every sheet. Sheets for browsers without
+/// scripts are left out.
 fn sheets(page: &str) -> Vec<(MediaOfRule, &str)> {
     let mut found = Vec::new();
     let mut is_in_noscript = false;

@@ -19,7 +19,7 @@ pub const PARAGRAPHS: &str = "<p>The register was kept by the clerk of the harbo
     are in the hand of a single clerk, whose spelling of the names of foreign ports is his \
     own.</p>";
 
-/// Fragments of pages, among them fragments that confuse tokenizers.
+/// Fragments of pages. Some fragments confuse tokenizers.
 const PIECES: &[&str] = &[
     "<p>",
     "</p>",
@@ -403,7 +403,7 @@ fn a_page_may_declare_its_encoding() {
     assert_eq!(shown(page.as_bytes(), None, Html::Content), dense);
 }
 
-/// Returns all text of a body, and the number of characters that a reader does not see.
+/// Returns the whole text of a body, and the number of characters that a reader does not see.
 fn all_of(body: &str) -> (String, usize) {
     let (text, _, hidden) = text_of_page(&format!("<body>{body}"), Html::All);
     (text, hidden)

@@ -259,7 +259,7 @@ proptest! {
     }
 }
 
-/// Returns all lines with their numbers, and the numbers of lines that are too long.
+/// Returns every line with its number, and the numbers of lines that are too long.
 fn lines_of(inner: impl Read, max: usize) -> (Vec<(u64, Vec<u8>)>, Vec<u64>) {
     let (mut lines, mut too_long) = (Vec::new(), Vec::new());
     let end = read_lines(inner, max, |read| {

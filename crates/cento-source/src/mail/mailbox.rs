@@ -96,7 +96,7 @@ struct Mails<'a> {
     emit: &'a mut dyn FnMut(InMailbox) -> ControlFlow<()>,
     /// The number of complete mails.
     number: u64,
-    /// The current mail, or `Err` if it is too long. `None` before the first separator.
+    /// The current mail, or `Err` if the mail is too long. `None` before the first separator.
     mail: Option<Result<Vec<u8>, ()>>,
 }
 

@@ -2,7 +2,7 @@
 
 use mail_parser::{MessagePart, MimeHeaders};
 
-/// Types of parts that programs add to a mail or read from it.
+/// Types of parts that are written or read by programs, not by people.
 const TYPES: [(&str, &str); 11] = [
     ("application", "ics"),
     ("application", "pgp-encrypted"),
@@ -68,6 +68,6 @@ pub fn without_armor(text: String) -> String {
             kept.push_str(line);
         }
     }
-    // Without an end, it may be a text about such a signature.
+    // Without an end, the text may be about such a signature.
     if end.is_some() || is_head { text } else { kept }
 }

@@ -128,7 +128,7 @@ fn a_subject_is_read_in_the_encoding_of_its_text_and_may_have_encoded_words() {
 
 #[test]
 fn a_page_that_a_browser_saved_is_a_page() {
-    // The text had all menus of the page, and each style sheet was a document.
+    // Once the text had all menus of the page, and every style sheet was a document.
     let mhtml = |address: &str| {
         format!(
             "From: <Saved by Blink>\nSubject: A page\nMIME-Version: 1.0\n\
@@ -177,7 +177,7 @@ fn an_attachment_is_a_file_and_so_is_a_mail() {
 
 #[test]
 fn the_parts_of_a_digest_are_mails() {
-    // Without a type of their own, they were one text with their headers.
+    // Once parts without a separate type became a single text with the headers of the parts.
     let inner = |number: u32| format!("Subject: s{number}\nFrom: a@b.c\n\nwords {number}");
     let part = |number: u32| format!("--y\n\n{}\n", inner(number));
     let plain = "--y\nContent-Type: text/plain\n\nan introduction\n";

@@ -24,7 +24,8 @@ pub fn is_header(line: &[u8]) -> bool {
 pub fn text_of(subtitles: &str) -> String {
     let mut fields: Vec<String> = FIELDS.map(str::to_owned).to_vec();
     let mut known = HashSet::new();
-    // The lines within the cues, and for each the number of its cue, which is its line in the file.
+    // The lines within the cues, and the cue number of every line. A cue number is the cue's line
+    // in the file.
     let (mut words, mut cues) = (Vec::new(), Vec::new());
     let mut is_of_events = false;
     let mut lines: Vec<String> = Vec::new();

@@ -1,4 +1,4 @@
-//! Arguments and blocks that are no text where they stand.
+//! Arguments and blocks that are no text at their place in the source.
 
 /// Commands whose argument is a note.
 const NOTES: [&str; 7] =
@@ -43,10 +43,10 @@ const DELETED: [&str; 11] = [
     "xout",
 ];
 
-/// Commands with a new text and the text that it replaces.
+/// A command with a new text, followed by the text to replace.
 const REPLACED: &str = "replaced";
 
-/// Commands that begin a block that is no text, and the commands that end the block.
+/// Commands that begin a block without text, and the commands that end the block.
 const BLOCKS: [(&str, &[&str]); 3] = [
     ("DIFdelbegin", &["DIFdelend"]),
     ("DIFdelbeginFL", &["DIFdelendFL"]),
@@ -61,12 +61,12 @@ const PLURALS: [&str; 7] = ["GLSpl", "Glspl", "aclp", "acp", "acfp", "acsp", "gl
 pub enum ArgumentKind {
     Note,
     Heading,
-    /// Text like that around it, as an argument of a macro.
+    /// Text like the surrounding text, as an argument of a macro.
     Text,
     /// A term that is shown in the plural.
     Plural,
     Deleted,
-    /// A text whose next argument is the text that it replaces.
+    /// A text. The next argument is the replaced text.
     Replacement,
     /// No text until one of these commands.
     Block(&'static [&'static str]),

@@ -4,7 +4,7 @@ use super::TexReader;
 use super::option::{bracketed, seen_values};
 
 impl<'a> TexReader<'a> {
-    /// Reads the captions in the options of an environment, and passes over its other options.
+    /// Reads captions in the options of an environment, and skips the other options.
     pub fn captions(&mut self, owner: &str) {
         let source = self.rest;
         let Some(len) = bracketed(self.near(), b'[', b']') else { return };

@@ -1,8 +1,8 @@
 //! Macros that a LaTeX source defines.
 //!
-//! Macros without arguments are expanded, such as names of firms, persons and terms. Each text is
-//! made once, with the macros defined before, so that nested macros cost nothing. A macro with
-//! arguments becomes the words around its arguments, and a rule for each argument
+//! Macros without arguments are expanded, such as names of firms, persons and terms. A macro's text
+//! is made once, from the macros defined before, so that nested macros cost nothing. A macro with
+//! arguments becomes the words around its arguments, and a rule per argument
 //! ([`expand`](super::expand)).
 
 use std::collections::HashMap;
@@ -132,8 +132,8 @@ impl<'a> Definition<'a> {
     }
 }
 
-/// Returns whether a body uses commands with `@` in their names, which are those of LaTeX itself.
-/// Such commands make layout, and `\section` stays a heading however it looks.
+/// Returns whether a body uses commands with `@` in their names, which are internal commands of
+/// LaTeX. Such commands make layout, and `\section` stays a heading, whatever the layout is.
 fn is_internal(body: &str) -> bool {
     memchr::memchr_iter(b'@', body.as_bytes()).any(|at| {
         let name = body[..at].trim_end_matches(|c: char| c.is_ascii_alphabetic());

@@ -20,7 +20,7 @@ impl Drawing {
         }
     }
 
-    /// Takes the end of an environment. `rest` begins with its name in braces.
+    /// Takes the end of an environment. `rest` begins with the name in braces.
     pub fn end(&mut self, rest: &str) {
         let name = rest.strip_prefix('{').and_then(|rest| rest.split('}').next());
         if name == self.name {

@@ -88,7 +88,7 @@ impl ArgumentMacro {
         words.push(rest.to_owned());
         let is_plain = words.iter().all(|words| !words.contains(char::is_alphabetic))
             && kinds.iter().all(|kind| *kind == ArgumentKind::Text);
-        // An argument that occurs twice or before an earlier one stays where it is.
+        // Arguments used twice or out of order stay in place.
         let is_ordered = words.iter().all(|words| !words.contains(|c: char| c as u32 >= FIRST));
         let has_text_in_option = has_option && kinds[0] == ArgumentKind::Text;
         (!is_plain && is_ordered && !has_text_in_option).then_some(ArgumentMacro {
@@ -101,7 +101,7 @@ impl ArgumentMacro {
 }
 
 impl<'a> TexReader<'a> {
-    /// Reads the arguments of a macro from one of them on.
+    /// Reads the arguments of a macro, starting with `argument`.
     pub fn expand(&mut self, expanded: &'a ArgumentMacro, argument: usize) {
         let words = &expanded.words[argument];
         let Some(kind) = expanded.kinds.get(argument) else { return self.text.push_str(words) };

@@ -1,4 +1,4 @@
-//! Lengths, numbers and addresses that are no text where they stand.
+//! Lengths, numbers and addresses that are no text at their place in the source.
 
 use super::option::UNITS;
 
@@ -111,7 +111,7 @@ pub fn coordinates_len(rest: &str) -> usize {
     place.map_or(0, |len| braces + len)
 }
 
-/// Returns the size of an address in braces before the text that links to it, or 0.
+/// Returns the size of an address in braces before the linked text, or 0.
 pub fn address_len(near: &str) -> usize {
     let is_address = ["http://", "https://"].iter().any(|scheme| near.starts_with(scheme));
     let end = near.find('}').filter(|_| is_address).unwrap_or_default();

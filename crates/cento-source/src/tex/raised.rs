@@ -5,8 +5,8 @@ use crate::note_mark::WORD_LETTERS_MIN;
 /// The longest number of a note, with a range or a list.
 const NUMBER_BYTES_MAX: usize = 8;
 
-/// Returns the number of bytes of the mark of a note, or `None` if a raised number is text, such as
-/// a power. `rest` begins with one of `forms`, which are before and after the number.
+/// Returns the length in bytes of a note mark, or `None` if a raised number is text, such as a
+/// power. `rest` begins with an item of `forms`: the signs before and after the number.
 pub fn mark_len(before: &str, rest: &str, forms: &[(&str, &str)]) -> Option<usize> {
     let left = forms.iter().find_map(|(open, close)| {
         let inner = rest.strip_prefix(open)?;

@@ -1,7 +1,8 @@
 //! Letters, quotation marks and hyphens that babel writes with `"`.
 //!
-//! Only a language that the preamble loads makes `"a` a letter. Elsewhere, `"` is a quotation mark.
-//! A chapter in its own file has no preamble, so its letters must tell.
+//! `"a` is a letter only if the preamble loads a language with this shorthand. Elsewhere, `"` is a
+//! quotation mark. A chapter in a separate file has no preamble, so only the letters in the chapter
+//! can show the language.
 
 use super::option::bracketed;
 
@@ -73,8 +74,8 @@ static SLOVENE: &ShorthandLetters = &[
     ('Z', "\u{17d}"),
 ];
 
-/// Names of languages, and the letters that each writes with `"`. Some write only hyphens and
-/// quotation marks so.
+/// Names of languages, and the letters that babel writes with `"` in the language. In some
+/// languages, `"` is only for hyphens and quotation marks.
 static LANGUAGES: [(&str, &ShorthandLetters); 25] = [
     ("german", GERMAN),
     ("ngerman", GERMAN),
@@ -103,7 +104,8 @@ static LANGUAGES: [(&str, &ShorthandLetters); 25] = [
     ("ukrainian", &[]),
 ];
 
-/// What all of these languages write after `"`: quotation marks, and places where a word may break.
+/// The meanings of `"` in all of these languages: quotation marks, and places where a word may
+/// break.
 const MARKS: [(char, &str); 10] = [
     ('`', "\u{201e}"),
     ('\'', "\u{201c}"),
@@ -117,14 +119,15 @@ const MARKS: [(char, &str); 10] = [
     ('/', "/"),
 ];
 
-/// Pairs of letters that German may break in another spelling: `"ck`, and `"ff` for three letters.
+/// Pairs of letters that change when German breaks a word there: `"ck`, and `"ff` for three
+/// letters.
 const GERMAN_PAIRS: [&str; 9] = ["ck", "ff", "ll", "mm", "nn", "pp", "rr", "tt", "gg"];
 
 /// Commands that name a language in their option or argument.
 const LOADING: [&str; 5] =
     ["documentclass", "documentstyle", "usepackage", "RequirePackage", "PassOptionsToPackage"];
 
-/// Commands of polyglossia that name a language. They need an option for shorthands.
+/// Commands of polyglossia with the name of a language. Shorthands need an option of the command.
 const SETTING: [&str; 4] =
     ["setdefaultlanguage", "setmainlanguage", "setotherlanguages", "setotherlanguage"];
 
@@ -138,8 +141,8 @@ const LOADED_BYTES_MAX: usize = 1000;
 const PART_WORDS_MIN: usize = 3;
 
 impl Shorthands {
-    /// Returns the shorthands of the languages that a preamble loads. The last one that has letters
-    /// wins, because babel makes it the main language.
+    /// Returns the shorthands of the languages that a preamble loads. The last language with
+    /// letters wins, because babel makes the last language the main language.
     pub fn of_preamble(preamble: &str) -> Shorthands {
         let preamble = without_comments(preamble);
         let has_babel = preamble.contains("babel}") || preamble.contains("documentstyle");
@@ -190,8 +193,8 @@ impl Shorthands {
         if words < PART_WORDS_MIN { Shorthands::default() } else { Shorthands(Some(GERMAN)) }
     }
 
-    /// Returns what a `"` before `rest` writes together with the next letters, and how many bytes
-    /// of `rest` belong to it. `None` if it is a quotation mark.
+    /// Returns the text that `"` and the start of `rest` write together, and the number of bytes
+    /// used from `rest`. `None` if the `"` is a quotation mark.
     pub fn read(self, rest: &str) -> Option<(&'static str, usize)> {
         let letters = self.0?;
         let next = rest.chars().next()?;

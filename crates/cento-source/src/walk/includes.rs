@@ -35,7 +35,7 @@ const LOADING: [(&[u8], &str); 4] = [
     (b"LoadClass", ".cls"),
 ];
 
-/// The LaTeX and XML files read so far, with the files that they include.
+/// The LaTeX and XML files read so far, with the files included in each.
 #[derive(Debug, Default)]
 pub struct Includes {
     read: HashSet<Arc<str>>,
@@ -120,8 +120,8 @@ fn included(source: &[u8]) -> impl Iterator<Item = String> + '_ {
     commands(source).filter_map(included_by)
 }
 
-/// Returns the names of the files whose macros a LaTeX source may use: files that it includes,
-/// packages, and its class.
+/// Returns the names of files that may define macros for a LaTeX source: included files, packages,
+/// and the class.
 pub fn files_taken(source: &[u8]) -> Vec<String> {
     let packages = |command| packages(command).into_iter().flatten();
     commands(source)
@@ -144,7 +144,7 @@ fn without_comment(line: &[u8]) -> &[u8] {
     &line[..end]
 }
 
-/// Returns the name of the LaTeX file that a command without its backslash includes.
+/// Returns the LaTeX file included by a command. The command is given without the backslash.
 fn included_by(command: &[u8]) -> Option<String> {
     let len = command.iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
     let (name, rest) = command.split_at(len);

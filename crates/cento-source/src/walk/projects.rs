@@ -1,8 +1,8 @@
 //! The macros that the files of a LaTeX project share.
 //!
-//! A chapter uses macros of the main file, and both use those of included files and packages. LaTeX
-//! reads these files for every chapter. Only inputs are searched for them, because no other file is
-//! yours to read.
+//! A chapter uses macros of the main file, and chapter and main file use macros of included files
+//! and packages. LaTeX reads these files for every chapter. cento looks for the macros only in
+//! inputs, because no other file is yours to read.
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
@@ -27,7 +27,7 @@ type FileProjects = HashMap<PathBuf, Arc<str>>;
 #[derive(Debug, Default)]
 pub struct Projects {
     inputs: HashSet<PathBuf>,
-    /// The projects whose main files are inputs themselves. `None` before they are needed.
+    /// The projects whose main files are inputs. `None` until a file needs a project.
     named: Option<FileProjects>,
     /// The projects whose main files are in a directory.
     by_directory: HashMap<PathBuf, FileProjects>,
@@ -39,7 +39,7 @@ impl Projects {
         Projects { inputs, named: None, by_directory: HashMap::new() }
     }
 
-    /// Returns the definitions of the project of a file, unless it is a project of its own.
+    /// Returns the definitions of the file's project, unless the file is a project of its own.
     pub fn definitions(&mut self, file: &Path, options: &SourceOptions) -> Option<Arc<str>> {
         let file = clean(file);
         if self.named.is_none() {
@@ -103,7 +103,7 @@ struct ProjectFile {
 /// A project while its files are found.
 struct Project<'a> {
     of: &'a Projects,
-    /// The files read, or `None` for files that cannot be read.
+    /// The files read, or `None` for unreadable files.
     read: &'a mut HashMap<PathBuf, Option<Arc<ProjectFile>>>,
     /// The files found.
     files: Vec<PathBuf>,
@@ -112,12 +112,12 @@ struct Project<'a> {
 
 impl Project<'_> {
     /// Finds all files of the project, and returns their definitions. A file may use or replace the
-    /// macros of the files that it includes, so its own definitions come later.
+    /// macros of an included file, so the definitions of the including file come later.
     fn collect(&mut self, main: &Path) -> String {
         let directory = main.parent().unwrap_or(Path::new(""));
         let mut seen = HashSet::from([main.to_owned()]);
         let mut definitions = String::new();
-        // A stack instead of a recursion, because files may include each other in a long row.
+        // A stack instead of a recursion, because a chain of includes may be long.
         let mut open = vec![(main.to_owned(), false)];
         while let Some((path, has_includes)) = open.pop() {
             let Some(file) = self.file(&path) else { continue };
@@ -142,7 +142,7 @@ impl Project<'_> {
         definitions
     }
 
-    /// Reads a file, if it is one of the inputs.
+    /// Reads a file, if the inputs contain the file.
     fn file(&mut self, path: &Path) -> Option<Arc<ProjectFile>> {
         if let Some(read) = self.read.get(path) {
             return read.clone();

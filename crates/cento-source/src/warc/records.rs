@@ -256,7 +256,7 @@ impl<R: Read> Records<R> {
             if line.trim_ascii().is_empty() {
                 break;
             }
-            // The head lacks its end, and another record begins.
+            // The head lacks its end, and a new record begins.
             if is_head(&line, self.kind) {
                 self.put_back(line);
                 head.clear();
@@ -317,8 +317,8 @@ pub fn is_of_scheme(address: impl AsRef<[u8]>, scheme: &str) -> bool {
     start.is_some_and(|start| start.eq_ignore_ascii_case(scheme.as_bytes()))
 }
 
-/// Returns whether an address is whole. After a length that is too great, the address lacks its
-/// first letters: `ttp://`. Other schemes are possible too (RFC 3986, section 3.1).
+/// Returns whether an address is whole. After a length that is too great, the address starts in the
+/// middle: `ttp://`. Schemes besides http are possible (RFC 3986, section 3.1).
 fn is_whole_address(address: &str) -> bool {
     if SCHEMES.iter().any(|scheme| is_of_scheme(address.as_bytes(), scheme)) {
         return true;

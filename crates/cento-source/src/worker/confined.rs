@@ -86,7 +86,7 @@ mod filter {
         libc::SYS_getrandom,
     ];
 
-    /// Forbids all other system calls, for all threads of this process, for good.
+    /// Permanently forbids all other system calls in every thread of this process.
     ///
     /// # Errors
     /// When the system refuses the filter.

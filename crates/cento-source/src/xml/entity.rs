@@ -1,10 +1,10 @@
-//! Entities that a file declares for itself: names of texts and of other files.
+//! Entities declared within a file: names of texts and of external files.
 
 use std::collections::HashMap;
 
-/// The maximum size of the texts of all references of a file, in bytes, because entities that
-/// refer to each other may stand for far more text than the file holds. A reference counts as a
-/// byte, because its text may be empty.
+/// The maximum size of the texts of all references of a file, in bytes, because nested entities may
+/// expand to far more text than the file holds. A reference counts as a byte, because its text may
+/// be empty.
 const EXPANDED_BYTES_MAX: usize = 4 << 20;
 
 /// The maximum length of a name, in bytes. Without it, a long text without an end of a name takes
@@ -14,14 +14,14 @@ const NAME_BYTES_MAX: usize = 256;
 /// Maximum nesting of entities in entities, because damaged files may have cycles.
 const DEPTH_MAX: usize = 16;
 
-/// Names that every file has. A declaration does not change them.
+/// Predefined names in every file. A declaration does not change a predefined name.
 const PREDEFINED: [&str; 5] = ["amp", "apos", "gt", "lt", "quot"];
 
 /// The declared entities of a file.
 #[derive(Debug, Default)]
 pub struct Entities {
     by_name: HashMap<String, EntityValue>,
-    /// The size of the values of all references so far, each with a byte for itself.
+    /// The size of the values of all references so far, plus a byte per reference.
     expanded_bytes: usize,
 }
 
@@ -78,11 +78,10 @@ impl Entities {
         self.by_name.get(name)
     }
 
-    /// Returns the text of a reference with the texts of the references in it. The text of another
-    /// file is empty. `None` if the name is not declared.
+    /// Returns the text of a reference, including nested references. The text of an external file
+    /// is empty. `None` if the name is not declared.
     ///
-    /// # Errors
-    /// When the file has too much of it, as a clause.
+    /// # Errors When the references of the file expand to too much text. The error is a clause.
     pub fn text_of(&mut self, name: &str) -> Option<Result<String, String>> {
         let mut text = String::new();
         let mut room = EXPANDED_BYTES_MAX - self.expanded_bytes;
@@ -99,7 +98,7 @@ impl Entities {
         Some(Ok(text))
     }
 
-    /// Appends a text with the texts of its references. `None` if it is too long.
+    /// Appends a text and expands its references. `None` if the text is too long.
     fn expand(&self, value: &str, depth: usize, room: &mut usize, text: &mut String) -> Option<()> {
         let mut rest = value;
         *room = room.checked_sub(1 + value.len())?;

@@ -22,13 +22,13 @@ const OF_MAPS: [&str; 2] = ["topicref", "mapref"];
 const OF_BOOK_MAPS: [&str; 6] =
     ["appendix", "chapter", "notices", "part", "preface", "frontmatter"];
 
-/// Returns whether a file is XML that may include others.
+/// Returns whether a file is XML with possible includes.
 pub fn may_include(place: &str, bytes: &[u8]) -> bool {
     let start = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     start.starts_with(DECLARATION) || has_ending(place, &ENDINGS)
 }
 
-/// Returns the addresses of the files that an XML file includes, relative to it.
+/// Returns the addresses of files included by an XML file, relative to the XML file.
 pub fn included(bytes: &[u8]) -> Vec<String> {
     let is_wide = bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff");
     if !is_wide && !SIGNS.iter().any(|sign| memchr::memmem::find(bytes, sign).is_some()) {

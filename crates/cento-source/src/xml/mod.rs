@@ -72,7 +72,7 @@ pub enum Rule {
     Line,
     /// Begins and ends a paragraph.
     Block,
-    /// Moves the text behind all other text, as for a note.
+    /// Moves the text behind the main text, as for a note.
     Aside,
 }
 
@@ -268,8 +268,8 @@ impl OpenElements {
     }
 }
 
-/// Returns the elements and texts of a text, or `None` if it has no elements, or elements that it
-/// does not close.
+/// Returns the elements and texts of a text, or `None` if there are no elements, or unclosed
+/// elements.
 fn events_of(text: &str) -> Option<Vec<Event<'_>>> {
     let (mut reader, mut events, mut open) = (reader(text), Vec::new(), 0usize);
     if !text.contains('<') {

@@ -30,7 +30,7 @@ struct Buffer {
     is_page_break: bool,
     /// The number of page ends since the last character. More than 1 means empty pages.
     pages: usize,
-    /// A raised text at the end. The text after it decides whether it is the mark of a note.
+    /// A raised text at the end. The following text decides whether this is the mark of a note.
     raised: Option<PendingMark>,
     /// The raised numbers of the text.
     numbers: RaisedNumbers,
@@ -63,8 +63,8 @@ fn close_of(open: char) -> Option<char> {
 }
 
 impl Buffer {
-    /// Decides whether a raised text is a mark, now that the text after it is known. Returns the
-    /// rest of the text after it.
+    /// Decides whether a raised text is a mark, now that the following text is known. Returns what
+    /// remains of the following text.
     fn settle<'a>(&mut self, next: &'a str) -> &'a str {
         let Some(mut mark) = self.raised.take() else { return next };
         if mark.form == MarkForm::Citation {
@@ -206,7 +206,7 @@ pub struct Out {
     text: Buffer,
     /// Parts that have begun and are not yet taken, innermost last.
     parts: Vec<Buffer>,
-    /// Notes and other texts that follow the main text.
+    /// Notes and similar texts that follow the main text.
     asides: Vec<String>,
     /// The number of characters that a reader does not see.
     pub hidden: usize,

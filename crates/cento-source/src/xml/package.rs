@@ -9,7 +9,7 @@ use super::{Element, Format, Out, Rule, walk};
 use crate::charset::EncodingLabel;
 use crate::html;
 
-/// The maximum size of all parts that are read from a document, in bytes.
+/// The maximum total size of the parts read from a document, in bytes.
 const PART_BYTES_MAX: u64 = 128 << 20;
 
 /// A document in a zip file.
@@ -22,7 +22,7 @@ pub struct Package<'a> {
 /// The references of a part to other parts, by id.
 pub type Relations = HashMap<String, Relation>;
 
-/// A reference from one part to another.
+/// A reference between two parts.
 #[derive(Debug, Clone)]
 pub struct Relation {
     /// The last component of the URI that names the kind.

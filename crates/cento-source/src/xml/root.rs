@@ -22,7 +22,8 @@ pub enum Kind {
     Odf,
 }
 
-/// Returns the format of a file with this beginning, or `None` for other XML and other files.
+/// Returns the format of a file with this beginning, or `None` for unknown XML and for files
+/// without XML.
 pub fn kind(start: &[u8]) -> Option<Kind> {
     with_root(start, kind_of_root)
 }

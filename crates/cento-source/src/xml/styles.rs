@@ -122,7 +122,7 @@ impl Look {
 #[derive(Debug, Default)]
 pub struct Styles {
     by_id: HashMap<String, ParagraphStyle>,
-    /// The style that is being read, with its id.
+    /// The open style, with its id.
     open: Option<(String, ParagraphStyle)>,
 }
 
@@ -156,7 +156,7 @@ impl Styles {
         let Some((_, style)) = &mut self.open else { return };
         match element.name {
             "basedOn" => style.parent = element.attribute("val"),
-            // A table style has a background if any of its conditions sets one.
+            // A table style has a background if a condition sets a background.
             "shd" if style.look.is_behind == Some(true) => {}
             _ => style.look.read(element),
         }

@@ -137,7 +137,7 @@ pub fn text_of(xml: &str) -> ExtractedText {
 /// With this many times the words of the text, text and transcriptions are not the same.
 const SOURCE_SHARE: usize = 3;
 
-/// Returns the rank of a reading, or `None` for elements that are not readings.
+/// Returns the rank of a reading, or `None` for any element except readings.
 fn rank(name: &str) -> Option<u8> {
     match name {
         "reg" | "corr" | "expan" | "ex" | "lem" => Some(3),
@@ -239,7 +239,7 @@ impl Format for Tei {
 }
 
 impl Tei {
-    /// Returns whether an element says that it is not displayed, itself or by a rendition.
+    /// Returns whether an element is marked as not displayed, directly or by a rendition.
     fn is_hidden(&self, element: &Element<'_>) -> bool {
         let style = element.attribute("style");
         let rendition = element.attribute("rendition").filter(|_| !self.hiding.is_empty());

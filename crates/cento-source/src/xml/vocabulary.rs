@@ -88,7 +88,7 @@ static VOCABULARIES: [Vocabulary; 13] = [
         ],
         ..NOTHING
     },
-    // DocBook. Other vocabularies have remarks that are text.
+    // DocBook. In other vocabularies, remarks are text.
     Vocabulary {
         roots: &[
             "appendix", "article", "book", "chapter", "part", "preface", "refentry", "sect1",

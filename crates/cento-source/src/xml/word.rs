@@ -221,7 +221,7 @@ impl Word {
         look.write(text, may_lie_behind, self.links > 0, out);
     }
 
-    /// Adds a character by its code in a font. Pictures of other fonts of symbols are no text.
+    /// Adds a character by its code in a font. Pictures from unknown symbol fonts are no text.
     fn symbol(&mut self, element: &Element<'_>, out: &mut Out) {
         let code = element.attribute("char").unwrap_or_default();
         let Ok(code) = u32::from_str_radix(&code, 16) else { return };

@@ -58,7 +58,7 @@ fn macros_of_latex_hold_across_the_files_of_a_project() {
     let chapter = "The board of \\firm{} met in \\place, at \\ship.\n\\input{chapters/two}\n";
     dir.write("in/thesis/chapters/one.tex", chapter);
     dir.write("in/thesis/chapters/two.tex", "\\firm{} again, \\input{../../../out}\n");
-    // A file outside of the inputs stays unread, and so do those of other projects.
+    // Files outside of the inputs stay unread, and so do files of different projects.
     dir.write("out.tex", "\\newcommand{\\ship}{sea}\n");
     dir.write("in/paper.tex", "\\documentclass{a}\\def\\ship{sea}\\begin{document}\\firm{} x\n");
     let found = read_one(&dir, "in");

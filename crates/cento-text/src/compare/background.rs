@@ -42,8 +42,8 @@ pub const COUNTED_TOKENS_MAX: usize = 1 << 18;
 const COPY_BITS: f64 = 160.0;
 
 /// In fewer than some 1,400 tokens, no word has as much information as a word of prose usually has,
-/// so a copy needs this many words that only it and its original have. With `COPY_BITS` alone, a
-/// sentence that both of two short texts have was due to chance.
+/// so a copy needs this many words that occur only in the copy and the original. With `COPY_BITS`
+/// alone, a common sentence of two short texts was due to chance.
 const COPY_TOKENS: f64 = 18.0;
 
 /// The base of the polynomial that hashes runs.
@@ -211,8 +211,8 @@ pub(super) fn bits_alone(tokens: u64, count: u64) -> f64 {
     log2((tokens as f64 + 1.0) / (count as f64 + 1.0))
 }
 
-/// Returns which tokens of a text are in a run that the text has before. Runs of these tokens are
-/// not counted, because a text that repeats itself is no background for its own words.
+/// Returns which tokens of a text are in a repeated run. Runs of repeated tokens are not counted,
+/// because a text is no background for its own words.
 fn repeated(runs: &RunHashes) -> Vec<bool> {
     let mut repeated = vec![false; runs.len()];
     let mut seen = HashSet::new();
@@ -327,7 +327,7 @@ mod tests {
     use proptest::prelude::*;
 
     /// The number of times that a run occurs in the texts. A run of several tokens does not count
-    /// where all of its tokens are in runs of eight that its text has before.
+    /// where every token is in a repeated run of eight.
     fn naive(texts: &[Vec<u64>], run: &[u64]) -> u64 {
         let of_text = |text: &Vec<u64>| {
             let repeats =
@@ -417,7 +417,7 @@ mod tests {
 
     #[test]
     fn long_lists_of_imports_are_no_copies_of_each_other() {
-        // Regression: each list was a copy of an earlier one, so they said 3.8 bits a token.
+        // Regression: every list counted as a copy of an earlier list and said 3.8 bits a token.
         let list = |lines: usize| (1..8).cycle().take(7 * lines).collect::<Vec<u64>>();
         let own = |n: u64| (0..200).map(move |at| 10 + mix64(n << 32 | at) % 40);
         let text = |n: u64| match n % 3 {

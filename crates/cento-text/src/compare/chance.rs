@@ -36,8 +36,8 @@ const WINDOWS: [usize; 3] = [CALIBRATED_TOKENS_MAX, 150, 38];
 const QUANTILES: [f64; 2] = [0.7, 0.97];
 
 /// A quantile of the best runs that may be due to chance. Texts with the same sentence frames share
-/// runs of a few lengths, and the frames tell nothing about longer runs. So the scale is the one
-/// below or above the upper quantile, whichever is greater, unless copies are above it.
+/// runs of a few lengths, and the frames tell nothing about longer runs. So the scale is the
+/// greater of the scales below and above the upper quantile, unless the scores above come from copies.
 const TAIL: f64 = 0.99;
 
 /// The minimum number of pairs for that quantile: three are above it. Of fewer pairs, it would be
@@ -112,8 +112,8 @@ impl ChanceLaws {
         documents as f64 * of_texts.above(per_token(score, longer))
     }
 
-    /// Returns how many of `documents` unrelated texts have a passage with as much evidence, by its
-    /// best run or by all of its runs together.
+    /// Returns how many of `documents` unrelated texts have a passage with as much evidence, in the
+    /// best run or in the sum of the runs.
     #[must_use]
     pub fn expected(&self, passage: &Scored, documents: u64) -> f64 {
         let space = space(passage.lens.0, passage.lens.1);
@@ -132,8 +132,8 @@ impl ChanceLaws {
     }
 }
 
-/// Returns the score per token of a text or passage. A longer one than the fitted ones shares more
-/// by chance, so its score is scaled down.
+/// Returns the score per token of a text or passage. A text longer than the fitted texts shares
+/// more by chance, so the score is scaled down.
 fn per_token(score: f64, tokens: usize) -> f64 {
     let tokens = tokens.max(1) as f64;
     score / tokens * (CALIBRATED_TOKENS_MAX as f64 / tokens).min(1.0)

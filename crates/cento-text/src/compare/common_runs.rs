@@ -148,8 +148,8 @@ pub(super) struct CommonRun {
 }
 
 /// Returns the runs that do not overlap in the query, in descending order of information. A run of
-/// the query that the other text has in several places is returned for each. The best run is always
-/// included, others only if they have at least `least` bits.
+/// the query that occurs several times in the other text is returned once per occurrence. The best
+/// run is always included, further runs only with at least `least` bits.
 pub(super) fn disjoint(mut runs: Vec<CommonRun>, query: usize, least: f64) -> Vec<CommonRun> {
     // Numbers that are not negative are in the order of their bits.
     let order = |run: &CommonRun| (!run.bits.to_bits(), run.query.start, run.query.end, run.hit);

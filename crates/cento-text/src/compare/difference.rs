@@ -36,8 +36,8 @@ impl<'a> Comparisons<'a> {
         Comparisons { made: Cell::new(0), max, stop }
     }
 
-    /// Returns the stretches of two sequences that are equal, and the stretches that differ. `None`
-    /// if that takes more comparisons than are left.
+    /// Returns the equal stretches of two sequences, and the different stretches. `None` if the
+    /// comparisons run out.
     ///
     /// # Errors
     /// [`Error::Cancelled`](crate::Error::Cancelled) soon after the stop.

@@ -19,8 +19,8 @@ const GAP_TOKENS_MAX: usize = 40;
 /// Fingerprints that the document has more often are ignored if rarer fingerprints match.
 const OCCURRENCES_MAX: usize = 16;
 
-/// The maximum number of matches of fingerprints, plus one for each fingerprint of the query. Only
-/// a document that repeats itself reaches the limit.
+/// The maximum number of matches of fingerprints, plus one per fingerprint of the query. Only a
+/// repetitive document reaches the limit.
 const MATCHES_MAX: usize = 1 << 15;
 
 /// The maximum memory of a match with its chain, in bytes. Vectors may have twice the room they
@@ -164,8 +164,8 @@ impl SharedKeys<'_> {
         Ok(Passages::of_tokens(told.collect::<Result<_>>()?, steps.is_complete()))
     }
 
-    /// Returns the matches in groups, one group for each part of the query and part of the document
-    /// with common matches. A match that extends over two parts is dropped.
+    /// Returns the matches in groups, one group per part of the query and part of the document with
+    /// common matches. A match across two parts is dropped.
     fn in_parts(&self, matches: Vec<Match>) -> Vec<Vec<Match>> {
         let [of_query, of_document] = self.breaks;
         if of_query.is_empty() && of_document.is_empty() {

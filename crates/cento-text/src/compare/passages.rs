@@ -1,4 +1,4 @@
-//! The passages that two documents share, as shown to the user.
+//! The common passages of two documents, as shown to the user.
 //!
 //! If both texts are available, they are aligned. Otherwise `fingerprints` finds the passages.
 
@@ -136,9 +136,9 @@ impl Passages {
     }
 
     /// Gives each passage its evidence and the expected number of equally good passages. `rate`
-    /// computes both from a passage and its tokens of the query, and decides which passages are
-    /// kept. A passage of aligned letters is kept without evidence, because its equal words say too
-    /// little.
+    /// computes evidence and number from a passage and its tokens of the query, and decides which
+    /// passages are kept. A passage of aligned letters is kept without evidence, because the equal
+    /// words say too little.
     #[must_use]
     pub fn rated(mut self, mut rate: impl FnMut(&Passage, &Range<u32>) -> Rating) -> Passages {
         let mut is_kept = Vec::with_capacity(self.found.len());

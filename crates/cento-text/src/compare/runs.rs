@@ -36,7 +36,7 @@ pub struct RunSet {
     /// The repetitions of runs in the order of the text, empty for programs. Counting them here
     /// took half as long as making the set, and few texts need the counts.
     again: Vec<u64>,
-    /// The data that distinguish programs with the same runs. `None` for other texts.
+    /// The data that distinguish programs with the same runs. `None` for prose.
     program: Option<ProgramWords>,
 }
 
@@ -208,8 +208,8 @@ impl RunSet {
         self.all() >= REPEATS_MIN * self.count.max(1)
     }
 
-    /// Counts the common runs with multiplicity, and all runs of each text. `None` if this text
-    /// does not repeat itself.
+    /// Counts the common runs with multiplicity, and the runs of either text. `None` without
+    /// repetition in this text.
     ///
     /// Two texts of few distinct runs, such as sheets of true and false, share nearly all runs, but
     /// not equally often.

@@ -199,9 +199,8 @@ impl Ranges {
     }
 }
 
-/// Returns the places of `sources` in cover order, each with the number of characters that it adds
-/// to the sources before. Among equal sources the first in `sources` comes first. Sources that add
-/// nothing come last.
+/// Returns the places of `sources` in cover order, with the number of characters added to the
+/// earlier sources. Equal sources keep the order of `sources`. Sources that add nothing come last.
 #[must_use]
 pub fn cover(sources: &[Ranges]) -> Vec<(usize, u32)> {
     let mut open: BinaryHeap<(u32, Reverse<usize>)> =

@@ -1,21 +1,20 @@
 //! Which texts of a sample are variants of an earlier text?
 //!
-//! The members of a ring of copies are each other's background: their common text is in many
-//! texts, so it looks like an idiom. Every member was edited in different places, so the runs that
-//! two members share may be too short to be copies by themselves. Together they are not: a text is
-//! a variant of an earlier text if runs that both have cover two fifths of the tokens of the
-//! longer text.
+//! A ring of copies is its own background: the common text of the members is in many texts, so the
+//! text looks like an idiom. Every member was edited in different places, so a single run common to
+//! two members may be too short for a copy. Together the runs are long enough: a text is a variant
+//! of an earlier text if common runs cover two fifths of the tokens of the longer text.
 //!
-//! The number of common runs would miss such a ring: if each member replaced one word in twelve,
-//! two members share a quarter of their runs of eight words, but these runs cover half of the
-//! words. A run counts only if it says a third as much as a copy, which takes eight words of prose
-//! or twelve tokens of programs, because shorter runs cover two fifths of many pairs of honest
-//! programs. If it had to say half as much, most members of a ring of 30 among 40 honest texts
-//! would hide each other. The threshold of two fifths cannot be much lower, because honest programs
-//! that share a reader have a third of their tokens in common (research/RESULTS.md, "Evidence").
+//! The number of common runs would miss a ring of copies: if every member replaced a word in
+//! twelve, two members share a quarter of their runs of eight words, but these runs cover half of
+//! the words. A run counts only if it says a third as much as a copy, which takes eight words of
+//! prose or twelve tokens of programs, because shorter runs cover two fifths of many pairs of
+//! honest programs. With half as much, most members of a ring of 30 among 40 honest texts would
+//! hide the ring. The threshold of two fifths cannot be much lower, because honest programs that
+//! share a reader have a third of their tokens in common (research/RESULTS.md, "Evidence").
 //!
-//! If more than half of all texts are variants of the same text, that text is a form or starter
-//! code that everybody has, and its variants count.
+//! If more than half of the texts are variants of the same text, that text is a form or starter
+//! code for everybody, and its variants count.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -153,7 +152,7 @@ mod tests {
         let found = of(&others.chain(ring).collect::<Vec<_>>());
         assert!(!found[..41].contains(&true));
         let missed = found[41..].iter().filter(|&&is| !is).count();
-        // Two members that replaced more than others are no variants of each other.
+        // Two members with more replacements than usual are not variants.
         assert!(missed <= 2, "{missed}");
     }
 

@@ -119,8 +119,8 @@ impl ByteBudget {
         Some(Permit { budget: self.clone(), bytes })
     }
 
-    /// Takes `bytes` bytes if they are available, even while other threads wait. For the holder of
-    /// a permit that must finish before the waiting threads can be admitted.
+    /// Takes `bytes` bytes if available, even while threads wait. For a permit holder that must
+    /// finish before the waiting threads can be admitted.
     pub fn try_take(self: &Arc<Self>, bytes: usize) -> Option<Permit> {
         let mut state = self.lock();
         if state.is_closed || !state.fits(bytes) {

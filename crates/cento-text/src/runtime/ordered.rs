@@ -95,8 +95,8 @@ impl<T> std::fmt::Debug for OrderedResults<T> {
 pub type Begin<'a, T> = &'a mut dyn FnMut(Range<u64>, &(dyn Fn(u64) -> Result<T> + Sync));
 
 impl<T: Send + 'static> OrderedResults<T> {
-    /// Starts `own` on a thread, with the [`Stop`] that ends its work when the iterator is dropped
-    /// or `stop` is set. `own` prepares the work and begins it, at most once.
+    /// Starts `own` on a thread, with a [`Stop`] that ends the work when the iterator is dropped or
+    /// `stop` is set. `own` prepares and begins the work, at most once.
     pub fn start(
         threads: usize,
         stop: &Stop,

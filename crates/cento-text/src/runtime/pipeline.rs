@@ -330,9 +330,9 @@ impl<T> Drop for Results<T> {
     }
 }
 
-/// The results of a pipeline whose consumer also feeds it, from an iterator that need not be
-/// [`Send`]. Before the consumer waits for a result, it passes on as many inputs as there is room
-/// for.
+/// The results of a pipeline whose consumer is also the feeder, from an iterator that need not be
+/// [`Send`]. Before the consumer waits for a result, the consumer passes on as many inputs as there
+/// is room for.
 pub struct FeedHandle<J: Iterator, T> {
     pub(super) inputs: J,
     share: fn(&J::Item) -> usize,

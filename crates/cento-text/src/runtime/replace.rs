@@ -28,9 +28,9 @@ pub fn file_if(path: &Path, bytes: &[u8], check: impl Fn() -> io::Result<()>) ->
     file_again(path, |file| file.write_all(bytes), check)
 }
 
-/// Does what [`file_with`] does, and repeats it if the new file vanishes meanwhile. A process that
-/// opens the writer of an index removes files in the index's directory that look unfinished. That
-/// happens once per opening, so a few attempts are enough.
+/// Like [`file_with`], but tries again if the new file vanishes meanwhile. A process that opens the
+/// writer of an index removes seemingly unfinished files from the index's directory. This happens
+/// once per opening, so a few attempts are enough.
 fn file_again(
     path: &Path,
     mut write: impl FnMut(&mut File) -> io::Result<()>,

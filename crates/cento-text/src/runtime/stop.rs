@@ -38,7 +38,7 @@ struct Signal {
 pub const PLACES_BETWEEN_LOOKS: usize = 1 << 12;
 
 impl Stop {
-    /// The handle of a computation that runs to its end. It cannot be set.
+    /// The handle of a computation that always runs to its end. Cannot be set.
     pub const NEVER: &'static Stop = &Stop(None);
 
     /// Returns a handle that [`set`](Stop::set) sets.

@@ -50,8 +50,7 @@ use crate::similarity::Similarity;
 /// fingerprint account for the difference.
 const EDGE_VARIANCE: f64 = 1.0 / 8.0;
 
-/// The edge where edits are close to each other: a lost fingerprint for each gap beside a shared
-/// fingerprint.
+/// The edge where edits are close together: a lost fingerprint per gap beside a shared fingerprint.
 const CLOSE_EDITS_EDGE: f64 = 2.0;
 
 /// How far the shared fingerprints of a candidate may fall below the expected number, in standard
@@ -82,8 +81,7 @@ const OTHER_TOKENS_ODDS: f64 = 3.0;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Estimator {
     run_tokens: u32,
-    /// The share of the text between a shared fingerprint and one that is not shared that counts as
-    /// shared.
+    /// How much of the text between a shared and an unshared fingerprint counts as shared.
     edge: f64,
     /// The weight of the estimate by positions. The estimate by counts has the remaining weight.
     weight: f64,
@@ -190,7 +188,7 @@ impl Coverage {
 }
 
 impl Estimator {
-    /// Returns the estimator of a scheme that keeps all runs, so that its figures are exact.
+    /// Returns the estimator of a scheme that keeps every run, with exact figures.
     pub const fn exact(run_tokens: u32) -> Estimator {
         let (edge, weight, odds, odds_max) = (0.5, 0.0, 1.0, 1.0);
         Estimator {
@@ -212,8 +210,8 @@ impl Estimator {
 
     /// Returns the estimator of a scheme that keeps one run in `p`, whatever its neighbors are.
     ///
-    /// Counts have no bias here, and their errors are partly independent of the errors of
-    /// interpolation. The mean of both estimates therefore has a smaller error than either.
+    /// Counts have no bias here, and the errors of counts are partly independent of the errors of
+    /// interpolation. The mean of the two estimates therefore has a smaller error than either.
     pub(crate) fn of_values(run_tokens: u32, p: u32) -> Estimator {
         match p {
             1 => Estimator::exact(run_tokens),
@@ -291,8 +289,7 @@ impl Estimator {
         self.runs(tokens) <= self.all_runs_max
     }
 
-    /// Cuts a text into parts that keep all of their runs. Every run of the text is in exactly one
-    /// part.
+    /// Cuts a text into parts that keep every run. A run of the text is in exactly one part.
     pub fn parts_keeping_all<'a>(
         &self,
         hashes: &'a [u64],
@@ -329,8 +326,8 @@ impl Estimator {
         self.odds_max > 1.0 || self.has_tokens
     }
 
-    /// Returns the share, from 1/2 on, of the text between a shared fingerprint and one that is not
-    /// shared that counts as shared.
+    /// Returns how much of the text between a shared and an unshared fingerprint counts as shared,
+    /// from 1/2 on.
     #[must_use]
     pub fn edge(&self) -> f64 {
         self.edge
@@ -350,12 +347,12 @@ impl Estimator {
         self.odds_max * similarity / (1.0 + (self.odds_max - 1.0) * similarity)
     }
 
-    /// Returns the minimum number of its `fingerprints`, at least 1, that a text shares if at least
-    /// this share of its runs is shared.
+    /// Returns the minimum number of shared fingerprints, at least 1, of a text with `fingerprints`
+    /// if at least this share of its runs is shared.
     ///
     /// By chance a text falls short of the minimum once in some thousand times: the shared
-    /// fingerprints are a sample, and near an edit neighbors differ. If only one of the two texts
-    /// keeps all runs, the fingerprints of the second text are the sample.
+    /// fingerprints are a sample, and near an edit neighbors differ. If only one text keeps every
+    /// run, the fingerprints of the second text are the sample.
     #[must_use]
     pub fn least_shared(&self, share: f64, fingerprints: u32) -> u32 {
         if self.odds_max == 1.0 {

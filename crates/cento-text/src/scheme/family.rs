@@ -1,8 +1,8 @@
-//! The description that a family of schemes gives of itself.
+//! The description of a family of schemes.
 //!
-//! The file of a scheme has a [`Family`] for each name of its method. The list of families in
-//! `scheme` is the only other place where a scheme is named: reading a specification, `cento info
-//! schemes`, and the tests of the laws of all schemes go through that list.
+//! The file of a scheme has a [`Family`] per name of the method. The list of families in `scheme`
+//! is the only other place that names a scheme. Reading a specification, `cento info schemes`, and
+//! the tests of the laws of schemes go through the list.
 
 use super::frequency::FrequencyTable;
 use super::{Fingerprint, SchemeMethod};
@@ -59,8 +59,8 @@ pub enum Kind {
 
 /// The length of the piece that a fingerprint represents.
 ///
-/// If a scheme can select nothing in a document, the document has one fingerprint of all its
-/// tokens, at position 0.
+/// If a scheme can select nothing in a document, the document has one fingerprint of the whole, at
+/// position 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Extent {
     /// This many tokens, or all tokens of a shorter document.

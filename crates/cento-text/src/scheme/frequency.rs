@@ -180,8 +180,8 @@ impl FrequencyCounter {
         FrequencyCounter { count_min, ..self }
     }
 
-    /// Adds the grams of a document that may occur twice according to the pass `before`. Without
-    /// such a pass, adds all grams.
+    /// Adds the grams of a document that may occur twice according to the pass `before`. Without an
+    /// earlier pass, adds every gram.
     ///
     /// # Errors
     /// When a temporary file cannot be written.

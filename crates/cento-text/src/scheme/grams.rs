@@ -14,11 +14,11 @@ const HASHED_BITS: u8 = ngram::KEY_BITS;
 
 /// Computes the keys of q-grams. If the analyzer has an alphabet, the signs of a gram are the
 /// digits of its key, in the base of the alphabet's size, so that keys are in alphabetical order.
-/// The key of other tokens, such as letters of other scripts, is a hash.
+/// The key of foreign tokens, such as letters of a different script, is a hash.
 #[derive(Debug)]
 pub struct Grams {
     q: usize,
-    /// The digit of each sign, by the hash of its token. Empty if all keys are hashes.
+    /// The digit of each sign, by the hash of its token. Empty if every key is a hash.
     digits: HashMap<u64, u64, BuildKeyHasher>,
 }
 

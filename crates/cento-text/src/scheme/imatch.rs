@@ -111,8 +111,8 @@ impl CountedWords {
     }
 }
 
-/// Returns the hash of the `words` in a lexicon, or of `all` words of the document if the lexicon
-/// contains none of its `words`.
+/// Returns the hash of the `words` in a lexicon, or of `all` words of the document if no word is in
+/// the lexicon.
 fn match_key(words: &[u64], all: &[u64], lexicon: u64) -> u64 {
     let is_dropped =
         |word: u64| lexicon > 0 && mix64(word ^ mix64(lexicon)).is_multiple_of(LEXICON_PARTS);

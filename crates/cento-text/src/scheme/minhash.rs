@@ -143,8 +143,8 @@ fn least(values: impl Iterator<Item = u64>, m: usize) -> Vec<u64> {
         return Vec::new();
     }
     for (i, bin) in bins.iter_mut().enumerate().filter(|(_, bin)| **bin == u64::MAX) {
-        // A bin tries the other bins in the same order for all documents. Two documents therefore
-        // borrow from the same bin, unless only one of the documents has a value there.
+        // An empty bin tries the remaining bins in the same order in every document. Two documents
+        // therefore borrow from the same bin, unless only one document has a value there.
         let lent = (1u64..).map(|attempt| {
             let drawn = mix64(mix64(i as u64) ^ attempt) >> 32;
             full[((drawn * m as u64) >> 32) as usize]

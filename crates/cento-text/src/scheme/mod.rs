@@ -249,8 +249,8 @@ impl Scheme {
         self.method.window()
     }
 
-    /// Returns the number of tokens in a row from which on two texts that share them share a
-    /// fingerprint, or `None` if no number guarantees it.
+    /// Returns how many common tokens in a row guarantee a common fingerprint, or `None` without a
+    /// guarantee.
     ///
     /// ```
     /// use cento_text::scheme;
@@ -293,8 +293,8 @@ impl Scheme {
         self.run_tokens().or_else(of_segments)
     }
 
-    /// Returns the usual length in tokens of the segments that fingerprints represent, or `None`
-    /// for other fingerprints.
+    /// Returns the usual length in tokens of the segments behind fingerprints, or `None` for other
+    /// fingerprints.
     pub fn segment_tokens(&self) -> Option<u32> {
         self.method.segment_tokens()
     }
@@ -397,7 +397,7 @@ trait SchemeMethod: fmt::Debug + Send + Sync {
         None
     }
 
-    /// Returns the usual length in tokens of the segments that fingerprints represent as a whole,
+    /// Returns the usual length in tokens of the segments that fingerprints stand for as a whole,
     /// or `None` for other fingerprints.
     fn segment_tokens(&self) -> Option<u32> {
         None

@@ -69,7 +69,7 @@ pub(super) fn sign_short(hashes: &[u64], k: usize, signature: &mut Vec<Fingerpri
 }
 
 /// Returns the values of all k-grams of a document. A document shorter than a k-gram has a single
-/// value, made of all its tokens.
+/// value for the whole.
 pub fn values(hashes: &[u64], k: usize) -> impl Iterator<Item = u64> + '_ {
     let is_long = hashes.len() >= k;
     let short = (!is_long && !hashes.is_empty()).then(|| value(hashes));

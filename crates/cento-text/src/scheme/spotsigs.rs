@@ -47,7 +47,7 @@ pub(super) const FAMILY: Family = Family {
 const ANTECEDENTS: [&str; 13] =
     ["a", "an", "the", "is", "are", "was", "were", "be", "do", "did", "have", "has", "had"];
 
-/// `spotsigs(c,d)`. A document without a spot has one fingerprint of all its tokens.
+/// `spotsigs(c,d)`. A document without a spot has one fingerprint of the whole.
 #[derive(Debug)]
 struct Spotsigs {
     c: usize,

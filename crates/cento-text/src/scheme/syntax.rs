@@ -1,8 +1,8 @@
 //! Fingerprints of the subroutines of a program.
 //!
 //! Syntax-based chunking (Finkel et al. 2002, section 2.1): every paragraph of a program, as the
-//! analyzer `code` marks paragraphs, is one fingerprint of all its tokens. Paragraphs of fewer than
-//! `min` tokens are dropped, because any program may have such paragraphs.
+//! analyzer `code` marks paragraphs, is one fingerprint. Paragraphs of fewer than `min` tokens are
+//! dropped, because any program may have short paragraphs.
 
 #[cfg(test)]
 use super::family::Laws;
@@ -38,7 +38,7 @@ pub(super) const FAMILY: Family = Family {
     },
 };
 
-/// `syntax(min)`. A document without a long paragraph has one fingerprint of all its tokens.
+/// `syntax(min)`. A document without a long paragraph has one fingerprint of the whole.
 #[derive(Debug)]
 struct Syntax {
     min: usize,

@@ -50,8 +50,8 @@ pub(super) const FAMILY: Family = Family {
     },
 };
 
-/// A text of at most this many times `w` k-grams keeps all k-grams. A longer text keeps at least
-/// six fingerprints, enough to estimate its similarity with other texts.
+/// A text of at most this many times `w` k-grams keeps every k-gram. A longer text keeps at least
+/// six fingerprints, enough to estimate similarities.
 const ALL_RUNS_WINDOWS: usize = 3;
 
 /// `winnow(k,w)`: the minimum k-gram of every `w`, or all k-grams of a short text.

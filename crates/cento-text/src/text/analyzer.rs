@@ -175,8 +175,8 @@ impl Analyzer {
         Ok(Some(tokens.places()))
     }
 
-    /// Returns the bytes that are the tokens of an ASCII text, in their order, or `None` for
-    /// analyzers with other tokens.
+    /// Returns the bytes of an ASCII text that are tokens, in order, or `None` if the analyzer's
+    /// tokens are not bytes.
     pub fn alphabet(&self) -> Option<&'static [u8]> {
         self.method.alphabet()
     }
@@ -251,8 +251,8 @@ impl Analyzer {
     }
 }
 
-/// Returns the result of an analysis. Catches panics, so that a defect in a library that reads
-/// texts, such as a stemmer or a grammar, affects only the text that triggers the defect.
+/// Returns the result of an analysis. Catches panics, so that a defect in a library, such as a
+/// stemmer or a grammar, affects only the text that triggers the defect.
 fn caught(analysis: impl FnOnce() -> Result<()>) -> Result<()> {
     Error::catch("the analysis of a text", analysis)
 }

@@ -104,7 +104,7 @@ pub fn languages() -> impl Iterator<Item = &'static str> {
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct ByName {
-    /// The first name, and the languages that fit all names so far. `None` before the first name.
+    /// The first name, and the languages that fit every name so far. `None` before the first name.
     agreed: Option<(String, Vec<&'static str>)>,
     /// The reason why no language fits all names.
     disagreement: Option<String>,

@@ -1,7 +1,7 @@
 //! The positions of the words of an edited text in the original.
 //!
-//! Some analyzers change a text before they cut it into words. Passages are shown in the original,
-//! so an edited text records for each byte which bytes of the original it came from.
+//! Some analyzers change a text before cutting words. Passages are shown in the original, so an
+//! edited text records the bytes of the original behind each byte.
 
 use super::{Span, Take};
 

@@ -1,7 +1,7 @@
 //! The description and implementation of a family of analyzers.
 //!
 //! The file of an analyzer has a [`Family`] for each name of the analyzer. The list of families in
-//! `analyzer` is the only other place where an analyzer is named.
+//! `analyzer` is the only other place that names an analyzer.
 
 use super::{PartHashes, Take, Tokens};
 use crate::Result;

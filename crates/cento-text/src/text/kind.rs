@@ -1,10 +1,9 @@
 //! Recognition of bytes that are not text.
 //!
-//! Data that are not text share nothing with any document, so a search with such data would find
-//! nothing without saying why. Formats that store text in another form are therefore recognized by
-//! their first bytes, and all other data by NULs and control characters. The table contains only
-//! bytes that never begin a text: `BM` begins a picture, but also an article on cars, so the table
-//! lacks it.
+//! Binary data share nothing with any document, so a search would find nothing without saying why.
+//! Formats that encode text are therefore recognized by their first bytes, and the remaining data
+//! by NULs and control characters. The table contains only bytes that never begin a text: `BM`
+//! begins a picture, but also an article on cars, so the table lacks `BM`.
 
 /// The maximum number of bytes that are examined, from the beginning.
 pub const SAMPLE_BYTES: usize = 8 << 10;
@@ -79,8 +78,8 @@ const IN_ZIP: [(&[u8], &str); 6] = [
 /// A name near the beginning of archives of Java programs.
 const IN_JAR: &[u8] = b"META-INF/MANIFEST.MF";
 
-/// Returns the reason, as a clause, why a string, such as a string in JSON, is not text. `None` for
-/// text. A file that a program read as if it were text still has its first bytes.
+/// Returns the reason, as a clause, why a string, for example from JSON, is not text. `None` for
+/// text. A binary file still has its first bytes after a program has read the file as text.
 ///
 /// ```
 /// use cento_text::text::kind::no_text_in;
@@ -106,8 +105,8 @@ pub fn no_text_in(text: &str) -> Option<&'static str> {
     beginning.or_else(has_nuls).or_else(has_controls).or_else(is_unreadable)
 }
 
-/// Returns whether more than a 64th of the bytes are NULs. A few NULs occur in texts that a program
-/// has put together, and one at the end of a title that a program stored in C.
+/// Returns whether more than a 64th of the bytes are NULs. A few NULs occur in texts assembled by a
+/// program, or at the end of a title stored by a C program.
 #[must_use]
 pub fn has_nuls(sample: &[u8]) -> bool {
     /// The minimum size of a text with a NUL. In fewer bytes, the NUL says more than the letters.
@@ -116,15 +115,15 @@ pub fn has_nuls(sample: &[u8]) -> bool {
     memchr::memchr_iter(0, sample).count() > allowed
 }
 
-/// Returns whether more than a tenth of the characters are replacement characters. The program that
-/// made such a text could not decode its source, and the text is unreadable.
+/// Returns whether more than a tenth of the characters are replacement characters. The program
+/// behind the text could not decode its source, so the text is unreadable.
 fn is_unreadable(sample: &[u8]) -> bool {
     let replaced = memchr::memmem::find_iter(sample, "\u{fffd}").count();
     let starts = || sample.iter().filter(|&&byte| byte as i8 >= -0x40).count();
     replaced > 4 && replaced > starts() / 10
 }
 
-/// Returns the format of a file that begins with these bytes, or `None` if it may be text.
+/// Returns the format of a file with these first bytes, or `None` if the file may be text.
 #[must_use]
 pub fn by_beginning(sample: &[u8]) -> Option<&'static str> {
     if let Some(document) = document(sample) {
@@ -145,7 +144,7 @@ pub fn by_beginning(sample: &[u8]) -> Option<&'static str> {
     found.map(|(_, what)| *what)
 }
 
-/// Returns the format of a file that begins with these bytes, if the file is a document that can be
+/// Returns the format of a file with these first bytes, if the file is a document that can be
 /// converted to text.
 #[must_use]
 pub fn document(sample: &[u8]) -> Option<&'static str> {

@@ -97,11 +97,11 @@ impl Tokens {
         Tokens { hashes: Vec::with_capacity(room), spans: Vec::with_capacity(room) }
     }
 
-    /// Returns a byte of each token, ascending, to count the tokens in a stretch of the text.
+    /// Returns one byte per token, ascending, to count the tokens in a stretch of the text.
     ///
-    /// The byte of a token is its first byte. A paragraph break of a program has no bytes. It gets
-    /// the byte of the preceding token if there is no gap, and otherwise of the next token, so that
-    /// it counts in a stretch that contains both.
+    /// The byte of a token is its first byte. A paragraph break of a program has no bytes. The
+    /// break gets the byte of the preceding token if there is no gap, and otherwise of the next
+    /// token, so the break counts in a stretch with both tokens.
     pub fn places(&self) -> Vec<u32> {
         let mut last = Span { start: 0, end: 0 };
         let place = |span: &Span| {

@@ -6,8 +6,8 @@
 //! number may touch the next word, or anywhere in brackets of one kind. Years, amounts and most
 //! other numbers do not count up.
 //!
-//! The number of a verse may follow that of its chapter (`3:16`), and lines may begin with Roman
-//! numbers (`XII`, `iv.`). They must go on by one, because `I` and `mix` are words, too.
+//! The number of a verse may follow the chapter (`3:16`), and lines may begin with Roman numbers
+//! (`XII`, `iv.`). Roman numbers must go on by one, because `I` and `mix` are words, too.
 //!
 //! Marks of notes in superscript digits count up, too. Readers cannot remove them from plain text,
 //! because passages are byte ranges of the file. Powers and units (`m\u{b2}`) do not count up, and
@@ -203,7 +203,8 @@ impl NumberPlaces {
     }
 }
 
-/// Returns the number of a verse and its place after that of its chapter, up to the next word.
+/// Returns the number of a verse, read after the number of its chapter, and the range up to the
+/// next word.
 fn verse(after: &str) -> Option<PlacedNumber> {
     let rest = after.strip_prefix(':')?;
     let len = rest.bytes().take_while(u8::is_ascii_digit).count();

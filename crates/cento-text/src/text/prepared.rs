@@ -1,9 +1,9 @@
-//! Analyzers that change or omit words before texts are compared.
+//! Analyzers for changing or omitting words before texts are compared.
 //!
-//! Analyzers that prepare words cut a text as [`super::tokenize`] does, and keep a form that is
-//! derived from the normal form of each word. `prefixes(n)` keeps the first n letters, for
-//! fuzzy-fingerprinting, which classifies words by their beginnings. The second such analyzer is
-//! [`super::avtor`].
+//! Analyzers that prepare words cut a text as [`super::tokenize`] does, and keep a form derived
+//! from the normal form of each word. `prefixes(n)` keeps the first n letters, for
+//! fuzzy-fingerprinting, which classifies words by their beginnings. The second analyzer of this
+//! kind is [`super::avtor`].
 
 use super::family::{Family, Tokenize};
 use super::fold::{FOLDS, Folds};

@@ -280,8 +280,8 @@ impl LowercasePiece {
         }
     }
 
-    /// Reads a stretch from the start of `bytes` and returns its length, so that no run crosses its
-    /// end. Returns 0 if a run begins at the start and ends outside of the piece.
+    /// Reads a stretch from the start of `bytes` whose end no run crosses, and returns the length.
+    /// Returns 0 if a run begins at the start and ends outside of the piece.
     fn scan(&mut self, bytes: &[u8]) -> usize {
         let bytes = &bytes[..bytes.len().min(PIECE + 1)];
         let (bytes, more) = bytes.split_at(bytes.len().min(PIECE));

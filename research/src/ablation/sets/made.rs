@@ -26,7 +26,7 @@ fn articles(dir: &Path) -> Result<Vec<Vec<String>>> {
 /// Texts of each of the sets.
 const TEXTS: usize = 800;
 
-/// A passage of one article in another.
+/// A passage planted in an article, taken from a second article.
 struct Planted {
     before: Vec<String>,
     passage: Vec<String>,
@@ -61,9 +61,9 @@ fn count(planted: &Planted, passage: &str, counts: &mut Counts) -> Result {
     Ok(())
 }
 
-/// A passage with some of its words removed, replaced, or added to.
+/// A passage after removing, replacing and adding words.
 struct Edited {
-    /// The words, each with whether it is unchanged.
+    /// The words, with a flag for unchanged words.
     words: Vec<(String, bool)>,
 }
 

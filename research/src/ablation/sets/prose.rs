@@ -29,7 +29,7 @@ pub fn pan(dir: &Path) -> Result<f64> {
     Labelled::read(&pan_corpus(dir), &Analyzer::default())?.plagdet(PAN_EVERY)
 }
 
-/// Every n-th pair is measured where its source is one of this many in a document.
+/// Every n-th pair is measured, with the source among this many texts in a document.
 const AMONG: (usize, usize) = (9, 12);
 
 pub fn among(dir: &Path) -> Result<f64> {
@@ -166,8 +166,8 @@ pub fn paraphrases(dir: &Path) -> Result<f64> {
     Ok(counts.f1())
 }
 
-/// Which words of a text are in a run of five that another has (true), or in a stretch of twelve
-/// without two words in a row that the other has (false)?
+/// Which words of a text are in a run of five that occurs in the second text (true), or in a
+/// stretch of twelve without two consecutive words of the second text (false)?
 fn by_runs(a: &Text, b: &Text) -> Vec<Option<bool>> {
     let runs = |len: usize| -> HashSet<&[u64]> { b.tokens.hashes.windows(len).collect() };
     let [fives, twos] = [runs(5), runs(2)];

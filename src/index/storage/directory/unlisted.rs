@@ -1,7 +1,7 @@
 //! Files in the directory that no commit lists.
 //!
-//! An interrupted pull, addition or merge leaves such files. Because they may contain removed
-//! texts, the next writer deletes them, and a check reports them.
+//! An interrupted pull, addition or merge leaves such files. The files may contain removed texts,
+//! so the next writer deletes unlisted files, and a check reports them.
 
 use std::io;
 use std::path::Path;
@@ -29,10 +29,10 @@ impl IndexDirectory {
         Ok(())
     }
 
-    /// Tells tantivy about every listed segment file, so that tantivy collects the file once no
-    /// list contains it. tantivy reads the names when the index is opened. If another process
-    /// committed between the opening and the lock, its files were unknown and stayed after a merge,
-    /// with texts that had been removed.
+    /// Tells tantivy about every listed segment file, so that tantivy collects the file after the
+    /// file leaves the list. tantivy reads the names when the index is opened. If a second process
+    /// committed between the opening and the lock, the new files were unknown and stayed after a
+    /// merge, with removed texts.
     ///
     /// # Errors
     /// When the names cannot be written.
@@ -54,12 +54,12 @@ impl IndexDirectory {
         noted
     }
 
-    /// Removes the remains of a crash or failure: every unlisted file that may have documents. Such
-    /// a file may contain texts that were removed since. tantivy only collects files that it has
-    /// written, not files of a pull. A commit derives the file name of a list of deleted documents
-    /// from its opstamp, and a repeated commit has the same opstamp, so a remaining file would
-    /// block it forever. Call this with the writer's lock, after reading the list of segments, when
-    /// no other writer exists.
+    /// Removes the remains of a crash or failure: every unlisted file that may have documents. An
+    /// unlisted file may contain removed texts. tantivy collects its own files only, not files of a
+    /// pull. A commit derives the file name of a list of deleted documents from the opstamp. A
+    /// repeated commit has the same opstamp, so a remaining file would block the commit forever.
+    /// Call this with the writer's lock, after reading the list of segments, when no second writer
+    /// exists.
     fn remove_unfinished(&self) {
         self.remove_unlisted(&|name| self.is_listed(Path::new(name)));
     }

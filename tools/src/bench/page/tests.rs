@@ -16,8 +16,8 @@ fn recorded() -> Option<Run> {
     is_recorded.then(run)
 }
 
-/// Returns a run of a debug build with 2 MB. Its figures are meaningless and only its form is
-/// tested.
+/// Returns a run of a debug build with 2 MB. The figures are meaningless, because tests only look
+/// at the form.
 fn sample() -> Run {
     serde_json::from_str(include_str!("sample.json")).expect("it is a run")
 }

@@ -1,4 +1,4 @@
-//! The options of curl that the book uses, so that the examples run on a machine without curl.
+//! The options of curl used in the book, so that the examples run on a machine without curl.
 
 use std::fmt::Write as _;
 use std::fs;

@@ -100,7 +100,7 @@ fn listed(help: &str) -> Vec<&str> {
 }
 
 impl Dir {
-    /// Every verb with its help. A verb precedes the verbs below it, such as `store push`.
+    /// Every verb with its help. A verb comes before its subcommands, such as `store push`.
     pub fn all_verbs(&self) -> Vec<(String, String)> {
         let help = self.run(&["--help"]).out;
         listed(&help).iter().flat_map(|verb| self.verbs_of(verb)).collect()

@@ -38,7 +38,7 @@ pub fn host(answer: impl Fn(&str, &str) -> String + Send + Sync + 'static) -> St
     at
 }
 
-/// Answers one request. A client that does not trust the authority closes the connection before.
+/// Answers a request. A client that does not trust the authority closes the connection before.
 fn serve(
     stream: StreamOwned<ServerConnection, TcpStream>,
     answer: impl Fn(&str) -> String,

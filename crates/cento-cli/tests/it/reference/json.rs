@@ -36,7 +36,7 @@ impl Schemas {
         fields
     }
 
-    /// Returns the objects with these names, and all objects in their fields.
+    /// Returns the objects with these names, and the objects in their fields.
     fn reachable<'a>(&'a self, names: &[&'a str]) -> Vec<&'a str> {
         let mut all: Vec<&str> = Vec::new();
         let mut waiting: Vec<&str> = names.iter().rev().copied().collect();
@@ -155,7 +155,7 @@ const PAGES: [(&str, &[VerbLines]); 3] = [
     ),
 ];
 
-/// Returns the rows of the table of verbs. Runs each verb, and compares its fields with the
+/// Returns the rows of the table of verbs. Runs every verb, and compares the fields with the
 /// objects.
 fn verbs(dir: &Dir, schemas: &Schemas, verbs: &[VerbLines]) -> String {
     let mut rows = "| command | each line | further fields |\n|---|---|---|\n".to_owned();
@@ -187,8 +187,8 @@ fn verbs(dir: &Dir, schemas: &Schemas, verbs: &[VerbLines]) -> String {
     rows
 }
 
-/// Returns a table of the fields of each object. `pages` has the page of each object that is on an
-/// earlier page.
+/// Returns a table of fields for every object. `pages` has the pages of objects that an earlier
+/// page shows.
 fn tables(schemas: &Schemas, names: &[&str], pages: &BTreeMap<&str, &str>) -> String {
     let place = |name: &str| {
         let page = pages.get(name).copied().unwrap_or_default();

@@ -24,7 +24,7 @@ pub fn say_measures(schema: &mut Map<String, Value>) {
     }
 }
 
-/// Returns a regular expression of all measures, written without spaces. It includes measures that
+/// Returns a regular expression of all measures, written without spaces. Includes measures that
 /// this build lacks, so that the document is identical for every build.
 fn measure_pattern() -> String {
     let mut all: Vec<String> = families()
@@ -94,7 +94,7 @@ pub fn say_shares(schema: &mut Map<String, Value>) {
     }
 }
 
-/// Writes a pair so that client generators read it: utoipa gives a tuple `items: false`, which
+/// Writes a pair in a form for client generators. utoipa gives a tuple `items: false`, which
 /// generators refuse.
 pub fn say_pairs(schema: &mut Map<String, Value>) {
     let Some(Value::Array(items)) = schema.get("prefixItems") else { return };

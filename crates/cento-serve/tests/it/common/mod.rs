@@ -50,8 +50,8 @@ pub fn created() -> Dir {
     dir
 }
 
-/// Returns a directory with `a`, `b` and `c` of a third of the documents each, and their union
-/// `all`.
+/// Returns a directory with three indexes `a`, `b` and `c` of a third of the documents, and the
+/// union `all`.
 pub fn parts() -> Dir {
     let dir = Dir::new();
     for (part, name) in (0..).zip(["a", "b", "c"]) {

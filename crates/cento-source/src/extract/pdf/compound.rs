@@ -68,7 +68,7 @@ fn divides(line: &str, sign: char) -> bool {
     line.strip_suffix(sign).is_some_and(|line| line.ends_with(char::is_alphabetic))
 }
 
-/// Returns the words of a text, each with whether a hyphen and another word follow.
+/// Returns the words of a text, with a flag for words before a hyphen and a further word.
 fn words(text: &str) -> impl Iterator<Item = (&str, bool)> {
     let pieces = text.split_inclusive(|c: char| !c.is_alphabetic());
     pieces.filter_map(|piece| {

@@ -9,8 +9,8 @@ use hayro_interpret::kurbo::Vec2;
 
 use super::page::Letter;
 
-/// The maximum distance of a letter that is on top of another, in heights of letters. It is less
-/// than the width of the narrowest letter.
+/// The maximum distance between two overlaid letters, in heights of letters. Less than the width of
+/// the narrowest letter.
 const ON_TOP: f64 = 0.12;
 
 /// The maximum distance of a shadow, in heights of letters.
@@ -63,7 +63,7 @@ pub fn copies(letters: &[Letter], seen: &mut [bool]) -> Vec<bool> {
 /// Consecutive letters with the same distance from the same letters before them.
 #[derive(Default)]
 struct Shadow<'l> {
-    /// Each letter, and the letter that it repeats.
+    /// Pairs of a letter and the letter repeated by it.
     pairs: Vec<(usize, usize)>,
     by: Vec2,
     /// The number of the last letter among the drawn letters.

@@ -54,7 +54,7 @@ pub fn text_of(mut pages: Vec<Vec<PageRow>>) -> String {
     out.finish()
 }
 
-/// Rows of a page below each other.
+/// A vertical run of rows on a page.
 struct PageColumn<'p> {
     page: usize,
     /// Small letters at the top.
@@ -82,7 +82,7 @@ fn ends_sentence(text: &str) -> bool {
     text.trim_end_matches(is_after).ends_with(is_end)
 }
 
-/// Returns for each column the first row of text after it.
+/// Returns the first row of text after every column.
 fn next_rows<'p>(columns: &[PageColumn<'p>]) -> Vec<Option<&'p PageRow>> {
     let mut next = None;
     let before = |column: &PageColumn<'p>| {

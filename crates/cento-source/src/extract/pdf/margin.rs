@@ -13,15 +13,15 @@ use super::segment::{LineSegment, Spot, WORD_GAP};
 /// The maximum number of digits. Longer numbers count no lines.
 const DIGITS_MAX: usize = 5;
 
-/// The minimum of numbers below each other that count every row. A list of items may have as many
-/// rows, so this is more than for numbers that skip rows, which no list does.
+/// The minimum of aligned numbers that count every row. A list of items may have as many rows, so
+/// the minimum is higher than for numbers that skip rows, which a list never does.
 const NUMBERS_MIN: usize = 4;
 const NUMBERS_APART_MIN: usize = 2;
 
 /// The minimum share (1/3) of the rows of a page between the first and the last number.
 const ROWS_SHARE: usize = 3;
 
-/// The maximum difference of places that are below each other, in heights of letters.
+/// The maximum horizontal distance of aligned places, in heights of letters.
 const ALIGNED: f64 = 0.25;
 
 /// The minimum mean width of text beside numbers, if there are several texts in a row, in heights
@@ -68,7 +68,7 @@ impl Margins {
             }
         }
         self.rows += rows.len();
-        // From the end, so that the places of the others stay.
+        // From the end, so that the remaining places stay valid.
         for LineNumber { row, segment, letters, .. } in taken.into_values().rev() {
             let line = &mut rows[row];
             line[segment].letters.drain(letters);
@@ -148,7 +148,7 @@ fn step_of(
     rows: &[Vec<LineSegment<'_>>],
 ) -> (usize, usize) {
     let by = second.value.saturating_sub(first.value) as usize;
-    // A number may be on a row of its own, above or below its line.
+    // A number may be on a separate row, above or below the numbered line.
     let is_text = |it: &LineSegment<'_>| {
         number_at(it, true).is_none_or(|(letters, _)| letters.len() < it.letters.len())
     };
@@ -225,7 +225,7 @@ struct Surroundings {
     is_between: bool,
     /// Nothing else is between the first and the last number.
     is_alone_within: bool,
-    /// For each number, the widths of the texts in its row, in heights of letters.
+    /// The widths of the texts beside every number, in heights of letters.
     beside: Vec<Vec<f64>>,
 }
 
@@ -273,8 +273,8 @@ fn in_row(numbers: &[LineNumber], row: usize) -> &[LineNumber] {
     &numbers[start..end]
 }
 
-/// Returns the extents and heights of the texts of a row with these numbers, without its `own`
-/// numbers in the column and without numbers that stand alone, which may be in another margin.
+/// Returns the extents and heights of the texts in a row. Ignores the column's `own` numbers, and
+/// numbers that stand alone, because a second margin may contain lone numbers.
 fn texts_of(
     row: &[LineSegment<'_>],
     numbers: &[LineNumber],

@@ -91,7 +91,7 @@ impl Letter {
 #[derive(Debug, Clone, Copy)]
 pub struct Fill {
     pub area: Rect,
-    /// The color. `None` for a pattern, or for a shape that is not a rectangle.
+    /// The color. `None` for a pattern, or for a shape other than a rectangle.
     pub color: Option<[f32; 3]>,
     /// The number of letters drawn before the area.
     pub after: usize,
@@ -201,7 +201,7 @@ fn sight_of(paint: &Paint<'_>) -> Sight {
 impl<'a> Device<'a> for Canvas<'_, 'a> {
     fn draw_path(&mut self, path: &BezPath, props: DrawProps<'a>, mode: &DrawMode) {
         let area = (props.transform * path.bounding_box().to_path(0.1)).bounding_box();
-        // A shape that is not a rectangle covers only a part of its bounding box.
+        // A shape other than a rectangle covers only a part of its bounding box.
         self.fill(area, path.elements().len() <= 2, &props, mode);
     }
 

@@ -27,7 +27,7 @@ fn at(x: f64, y: f64, size: u32, text: &str) -> String {
     format!("BT /F {size} Tf {x} {y} Td ({text}) Tj ET ")
 }
 
-/// Draws lines below each other, of a size of 10 points.
+/// Draws lines of text at a size of 10 points, from top to bottom.
 fn lines(lines: &[&str]) -> String {
     let drawn = lines.iter().zip((0..=700).rev().step_by(14));
     drawn.map(|(line, y)| at(100.0, f64::from(y), 10, line)).collect()
@@ -64,7 +64,7 @@ fn numbers_of_lines_are_no_text() {
         drawn_words(page, 12) + &numbers
     };
     let y = |line: usize| 700.0 - 14.0 * line as f64;
-    // At each line, in one and in both margins, and near to the text.
+    // At every line, in a single margin and in two margins, and near to the text.
     for (left, right) in [(70.0, None), (70.0, Some(450.0)), (91.0, None), (91.0, Some(225.0))] {
         let pages = [0, 1].map(|page| {
             numbered(page, &|line| {
@@ -181,7 +181,7 @@ fn a_note_at_the_foot_does_not_cut_a_sentence() {
              rained. A note of the pilot about it.",
         );
     }
-    // A page that ends with a sentence keeps its note.
+    // A page keeps its note if the page ends with a sentence.
     let whole = lines(&["The old pilot went home", "and slept in the house", "until noon."]);
     let text = text_of_pages(&[whole + &foot(8), lines(&["Then it rained."])]);
     let first = text.split('\u{c}').next().unwrap();

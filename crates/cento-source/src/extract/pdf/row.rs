@@ -1,4 +1,4 @@
-//! The text of a row: its words, and the raised numbers between them.
+//! The text of a row: words, and raised numbers between words.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -48,8 +48,8 @@ impl PageRow {
         self.text.split_whitespace().next().unwrap_or_default()
     }
 
-    /// Returns the text of a row of a note, without a mark at its beginning: a raised mark, or one
-    /// of the marks that were removed from the text.
+    /// Returns the text of a row of a note. Skips a mark at the beginning: a raised mark, or a mark
+    /// that was removed from the text.
     pub fn text_of_note(&self, marks: &HashSet<&str>) -> &str {
         let word = self.first_word();
         let word = Some(word).filter(|word| marks.contains(bare_mark(word)));

@@ -29,8 +29,8 @@ const HEAD_SIZE_MAX: f64 = 1.1;
 /// The maximum number of words beside a page number that are not read, as in "Page 3 of 12".
 const LABEL_WORDS_MAX: usize = 2;
 
-/// Removes running heads and feet from the rows of pages, and returns each of them once. Page
-/// numbers are no text. Letters that are larger than `size`, those of most of the text, are titles.
+/// Removes running heads and feet from the rows of pages, and returns every head and foot once.
+/// Page numbers are no text. Letters larger than `size`, the usual size of the text, are titles.
 pub fn take(pages: &mut [Vec<PageRow>], size: f64) -> Vec<String> {
     let lines: Vec<PageLines<'_>> = pages.iter().map(|rows| PageLines::of(rows)).collect();
     let mut steps: Vec<f64> = lines.iter().flat_map(PageLines::steps).collect();
@@ -94,7 +94,7 @@ struct EdgeLine {
     has_page: bool,
 }
 
-/// The lines of a page, each with its parts in columns.
+/// The lines of a page, split into parts by column.
 struct PageLines<'p>(Vec<Vec<&'p PageRow>>);
 
 impl PageLines<'_> {
@@ -134,8 +134,8 @@ impl PageEdge {
         &self.lines[..self.running]
     }
 
-    /// Compares the lines with those of a page that is `pages` further. Returns for each of the
-    /// same lines whether a number in it rises with the pages.
+    /// Compares the lines with a page that is `pages` further. Returns for every equal line whether
+    /// a number in the line rises with the pages.
     fn same_lines(&self, other: &PageEdge, pages: i64) -> Vec<bool> {
         let pairs = self.lines.iter().zip(&other.lines);
         let mut same: Vec<bool> =
@@ -191,8 +191,8 @@ impl EdgeLine {
         EdgeLine { row, line, height, text, is_apart, words, numbers, has_page: false }
     }
 
-    /// Compares two lines on pages of this distance. Returns `None` if they differ, or else whether
-    /// a number in them rises with the pages.
+    /// Compares two lines on pages of this distance. Returns `None` if the lines differ, or else
+    /// whether a number rises with the pages.
     fn same(&self, other: &EdgeLine, pages: i64) -> Option<bool> {
         if (self.line - other.line).abs() > SAME_HEIGHT * self.height.min(other.height) {
             return None;

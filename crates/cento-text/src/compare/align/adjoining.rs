@@ -46,7 +46,7 @@ pub fn joined(mut parts: Vec<Part>) -> Vec<(AlignedPassage, bool)> {
 
 impl AlignedPassage {
     /// Returns whether this passage precedes `other` in both texts, and the common tokens of both
-    /// passages are known.
+    /// are known.
     fn is_before(&self, other: &AlignedPassage) -> bool {
         self.query.end <= other.query.start
             && self.hit.end <= other.hit.start

@@ -27,8 +27,8 @@ const DICE_MIN_HUNDREDTHS: usize = 33;
 
 /// Maximum number of pairs for the shortest query, which take some megabytes.
 const SEEDS_MAX: usize = 1 << 14;
-/// Maximum memory of a pair, in bytes: the pair, its links to neighbors in both orders, and a group
-/// of its own.
+/// Maximum memory of a pair, in bytes: the pair, links to the neighbors in both orders, and a
+/// group.
 const SEED_BYTES: usize = 200;
 
 /// Returns the maximum number of pairs if the shorter text has this many tokens. The pairs may take
@@ -48,8 +48,8 @@ pub struct Seeds {
 }
 
 /// Returns whether an `open` sentence may be like an open sentence of the other text. If not,
-/// [`seeds`] finds nothing, and `look` has seen all of the other text. This check needs no weights.
-/// It exists because many documents that a search brings up contain a copy and nothing else.
+/// [`seeds`] finds nothing, and `look` has seen the whole text. The check needs no weights, and
+/// saves time because many candidates of a search contain a copy and nothing else.
 ///
 /// # Errors
 /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
@@ -70,8 +70,8 @@ pub fn may_be(
     for (bit, &at) in open.iter().enumerate() {
         known.words(at).iter().for_each(|word| in_open[word.number as usize] |= 1 << bit);
     }
-    // For each word, the last sentence seen with it. Unknown words share places, so some words are
-    // not counted, which only makes a sentence seem more alike.
+    // The last sentence seen with each word. Unknown words share places, so some words are not
+    // counted, and a sentence only seems more alike.
     let mut last_of_known = vec![u32::MAX; words.count()];
     let mut last_of_others = vec![u32::MAX; look.of_others.len()];
     for (sentence, range) in (0u32..).zip(&other.ranges) {
@@ -331,8 +331,8 @@ mod tests {
     use super::*;
     use crate::text::AnalyzedText;
 
-    /// Returns sentences of words that are drawn from many, except for one in seven; in one text of
-    /// three, all words of every fourth sentence are drawn from a few.
+    /// Returns sentences of words. Six words of seven are drawn from many words. In a third of the
+    /// texts, every fourth sentence is drawn from a few words only.
     fn text(seed: u64, sentences: u64) -> AnalyzedText {
         let word = |sentence: u64, i: u64| {
             let drawn = mix64(mix64(seed << 20 | sentence) ^ i);

@@ -9,21 +9,21 @@ use super::{AlignedPassage, PASSAGE_TOKENS_MIN, TextPair, similarity_steps};
 use crate::error::Result;
 use crate::runtime::Steps;
 
-/// Maximum share of a rewritten passage's common words that a copied passage in it has. With more,
-/// the remaining words are unlike, and the passage is only that copy within other text. The limit
-/// also holds for all copied passages together if the passage has much text beside them.
+/// Maximum share of a rewritten passage's common words within a copied passage. Above the limit,
+/// the remaining words are unlike, and the passage is only a copy surrounded by different text. The
+/// limit also holds for the sum of the copied passages if there is much text beside the copies.
 const COPY_SHARE: f64 = 0.85;
 
-/// Minimum tokens on each side, beside copied passages, that count as text of its own. Fewer tokens
-/// are inserted words.
+/// Minimum tokens on each side that count as text beside the copied passages. Fewer tokens are
+/// inserted words.
 const REST_TOKENS_MIN: usize = 25;
 
 /// A passage is trimmed only if this share of its common words remains. If more words would be
 /// lost, words of the stretch were moved, not added.
 const TRIMMED_SHARE: f64 = 0.9;
 
-/// Returns, for each rewritten passage, whether its copied passages explain its common words:
-/// nearly all of the words, or most of the words beside much other text. Words that any two texts
+/// Returns, for each rewritten passage, whether copied passages explain the common words: nearly
+/// every word, or most words if there is much text beside the copies. Words that any two texts
 /// share do not count.
 pub fn copies(
     rewritten: &[AlignedPassage],
@@ -116,7 +116,7 @@ pub fn trim_ends(
 /// Returns how many tokens to cut off each side, of the tokens beyond the shared part.
 fn without_stretch(of_query: usize, of_hit: usize) -> (usize, usize) {
     let (shorter, longer) = (of_query.min(of_hit), of_query.max(of_hit));
-    // The side without its own stretch has fewer tokens there than a passage. Those may be words
+    // The side without a stretch has fewer tokens there than a passage. The tokens may be words
     // with wrong letters, so the same number of tokens remains on both sides.
     let is_stretch = shorter < PASSAGE_TOKENS_MIN && longer >= shorter + PASSAGE_TOKENS_MIN;
     if is_stretch { (of_query - shorter, of_hit - shorter) } else { (0, 0) }
@@ -169,7 +169,7 @@ impl<'a> Around<'a> {
     }
 
     /// Calls `each` with the index of every passage that holds most of `part`, on both sides. Stops
-    /// when `each` returns `false` or the steps run out.
+    /// when the call returns `false` or the steps run out.
     fn each(
         &self,
         part: &AlignedPassage,

@@ -1,8 +1,7 @@
 //! Decides which runs of letters start an alignment.
 //!
-//! Two runs that follow each other at about the same distance in both texts start an alignment,
-//! unless an alignment has passed through both runs (the two hits of Altschul et al. 1997, page
-//! 3391).
+//! Two successive runs at about the same distance in both texts start an alignment, unless an
+//! alignment has passed through both runs (the two hits of Altschul et al. 1997, page 3391).
 
 use super::local::{DROP, Pair};
 
@@ -15,7 +14,7 @@ pub struct Bands {
     query_letters: usize,
     /// For each band, the end in the document of the last run.
     ends: Vec<u32>,
-    /// For each band, the end in the document of the alignments that have passed through it.
+    /// Per band, the end in the document of the alignments through the band.
     passed: Vec<u32>,
 }
 

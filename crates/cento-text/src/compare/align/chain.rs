@@ -1,9 +1,9 @@
-//! Chains matches that belong together.
+//! Chains matches into passages.
 //!
-//! A match is a piece that occurs in both texts. Matches that follow each other in both texts, with
-//! only small gaps, form a chain (Sun et al. 2013, section 5: gaps are bounded). A gap is edited
-//! text. The bound grows with the number of matched tokens, so that a shared word after a long gap
-//! does not join two phrases into a passage.
+//! A match is a piece that occurs in both texts. Successive matches in both texts, with only small
+//! gaps, form a chain (Sun et al. 2013, section 5: gaps are bounded). A gap is edited text. The
+//! bound grows with the number of matched tokens, so that a shared word after a long gap does not
+//! join two phrases into a passage.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
@@ -92,8 +92,8 @@ impl MatchChains {
 }
 
 impl MatchChains {
-    /// Returns the parts that the matches add to the matches before. The parts are equal in both
-    /// texts and ascend in both texts. `matches` must be the matches that were chained.
+    /// Returns the parts that each match adds to the chain. The parts are equal in both texts, and
+    /// ascend in both texts. `matches` must be the chained matches.
     pub fn parts(&self, chain: &Chain, matches: &[Match]) -> Vec<Match> {
         let mut parts = Vec::new();
         let mut at = chain.last;
@@ -122,8 +122,8 @@ fn new_from(query: usize, hit: usize, found: &Match) -> usize {
 /// repeats itself.
 const OPEN_MAX: usize = 64;
 
-/// Score of a matched token. Each token by which a gap is longer in one text than in the other
-/// costs 1.
+/// Score of a matched token. The difference in length between the two sides of a gap costs 1 per
+/// token.
 pub const TOKEN_SCORE: i64 = 4;
 
 /// The best chain that ends with a certain match.
@@ -182,8 +182,8 @@ struct ChainEnd {
     last: Reverse<u32>,
 }
 
-/// Returns the maximum memory for chaining this many matches, in bytes, without the kept chains.
-/// Each match needs a link, the end of a chain, and a mark that a chain has it.
+/// Returns the maximum memory for chaining this many matches, in bytes, without the kept chains. A
+/// match needs a link, the end of a chain, and a mark that the match is taken.
 #[must_use]
 pub const fn chaining_bytes(matches: usize) -> usize {
     matches.saturating_mul(size_of::<u32>() + size_of::<ChainEnd>() + size_of::<bool>())
@@ -201,10 +201,10 @@ pub fn chains(matches: &[Match], gap_max: usize, steps: &mut Steps<'_>) -> Resul
 /// Chains like [`chains`], but keeps only chains that satisfy `is_kept`, because there may be as
 /// many chains as matches.
 ///
-/// Each match continues the chain that gives it the best score, and several matches may continue
-/// the same chain: in a text that repeats itself, the right place shows only further on. Then the
-/// best chain is taken whole, and each later chain gets only the matches that no better chain has
-/// (Li 2018, "Minimap2: pairwise alignment for nucleotide sequences", section 2.1).
+/// A match continues the chain that leads to the best score, and several matches may continue the
+/// same chain: in a repetitive text, the right place shows only further on. Then the best chain is
+/// taken whole, and later chains get the remaining matches (Li 2018, "Minimap2: pairwise alignment
+/// for nucleotide sequences", section 2.1).
 ///
 /// # Errors
 /// As [`chains`].
@@ -355,11 +355,11 @@ pub fn distinct(mut chains: Vec<Chain>, steps: &mut Steps<'_>) -> Result<Vec<Cha
     Ok(kept)
 }
 
-/// Maximum sum of the shares of a chain's two sides that longer chains cover. All of the document
-/// side may be covered, because a place may be copied several times. But if a longer chain also
+/// Maximum sum of the shares of a chain's two sides that longer chains cover. The document side may
+/// be covered completely, because a place may be copied several times. But if a longer chain also
 /// covers a quarter of the copy, the texts repeat themselves and the chain crosses better chains.
-/// No evaluation set needs this limit. Without it, a clause that both texts repeat matches more
-/// often than it occurs.
+/// No evaluation set needs this limit. Without a limit, a clause repeated in both texts has more
+/// matches than occurrences.
 const CROSSING_MAX: f64 = 1.25;
 
 /// A set of places in a text, kept as disjoint ranges.
@@ -467,7 +467,8 @@ mod tests {
 
     #[test]
     fn a_run_continues_the_better_chain_and_not_the_nearer_one() {
-        // One word was changed. The few words before it are again in the other text, a word on.
+        // A word was changed. The few words before the change occur again in the second text, a
+        // word on.
         let matches = [found(0, 0, 25), found(21, 22, 4), found(26, 26, 14)];
         assert_eq!(best(&matches), (0..40, 0..40, 39));
     }
@@ -493,7 +494,8 @@ mod tests {
             distinct(chains.to_vec(), &mut Steps::unbounded(Stop::NEVER)).unwrap().len()
         };
         assert_eq!(kept((90..125, 40..75)), 2);
-        // It is within other text, or another place, or shares a few words at an end.
+        // The third chain is between the two, in a different place, or shares only a few words at
+        // an end.
         assert_eq!(kept((101..125, 40..64)), 3);
         assert_eq!(kept((90..125, 300..335)), 3);
         assert_eq!(kept((95..125, 40..70)), 3);

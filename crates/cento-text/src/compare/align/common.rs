@@ -18,12 +18,11 @@ pub fn similarity_steps(query: &Range<usize>, hit: &Range<usize>) -> u64 {
     4 * (query.len() + hit.len()) as u64
 }
 
-/// Returns the tokens of a place that `other` also has: the tokens of `copied`, which are in
-/// `other` for certain, and each further token as often as both places have it, first occurrences
-/// first.
+/// Returns the tokens of a place that `other` also has: the tokens of `copied`, which are certainly
+/// in `other`, and the further tokens as often as in both places, first occurrences first.
 ///
-/// `copied` counts separately because the query may copy a clause more often than the other place
-/// has it. With the sides exchanged, the function finds the common tokens of the document.
+/// `copied` counts separately because the query may repeat a copied clause more often than `other`.
+/// With the sides exchanged, the function finds the common tokens of the document.
 pub fn words_of_both(
     copied: &CoveredRanges,
     query: &[u64],
@@ -54,8 +53,7 @@ fn take(counts: &mut HashMap<u64, u32, BuildKeyHasher>, token: u64) -> bool {
     left.map(|count| *count -= 1).is_some()
 }
 
-/// Returns the common tokens, each counted as often as both places have it, over the mean number of
-/// tokens.
+/// Returns the number of common tokens, with multiplicity, over the mean number of tokens.
 pub fn similarity(a: &[u64], b: &[u64]) -> f64 {
     let tokens = a.len() + b.len();
     let is_same = |(a, b): &(&u64, &u64)| a == b;
@@ -94,8 +92,8 @@ mod tests {
     const CLAUSE: &str = "all rights reserved by the licensor under this agreement shall remain in \
         full force and effect notwithstanding termination";
 
-    /// Returns the number of matched words of a text that has the clause after each of these
-    /// stretches, in another one.
+    /// Returns how many words of the first text match the second text. The clause follows each
+    /// stretch of `between`.
     fn matched_in_clauses(between: [&[&str]; 2]) -> usize {
         let [a, b] = between.map(|between| {
             between.iter().map(|before| format!("{before} {CLAUSE}. ")).collect::<String>()

@@ -200,8 +200,8 @@ fn best_stretch(runs: &[Match]) -> &[Match] {
     &runs[best.1]
 }
 
-/// Adds runs that one text repeats more often, such as a clause or a refrain. Runs in a chain pair
-/// up, so the chain holds only as many copies as the text with fewer copies.
+/// Adds runs that are more frequent in one text, such as a clause or a refrain. Runs in a chain
+/// pair up, so the chain holds only as many copies as the text with fewer copies.
 fn with_copied_again(
     matched: [Vec<Range<usize>>; 2],
     chain: &Chain,

@@ -81,8 +81,8 @@ impl Seeds {
         Ok(self.places.get_or_init(|| places))
     }
 
-    /// Returns the places of a text that have one of the seeds, with the number of the seed. Few
-    /// places have one, because most texts are longer than what they share.
+    /// Returns the places of seeds in a text, with the number of the seed. There are few places,
+    /// because most texts are much longer than their common parts.
     fn found_in<const LEN: usize>(&self, tokens: &[u64], stop: &Stop) -> Result<Vec<(u32, u32)>> {
         let mut found = Vec::new();
         for start in (0..tokens.len()).step_by(LOOKUPS_AT_ONCE) {
@@ -162,8 +162,8 @@ struct EqualRuns<'a> {
     document: &'a [u64],
     /// The number of places of the query where a seed may begin.
     windows: usize,
-    /// For each difference of places, the end of its last run in the query, so that no run is
-    /// examined twice, however many seeds it has.
+    /// Per difference of places, the end of the last run in the query, so that a run with many
+    /// seeds is examined only once.
     ends: Vec<u32>,
     /// The maximum end of all runs in the query.
     end: usize,
@@ -171,9 +171,9 @@ struct EqualRuns<'a> {
 }
 
 impl EqualRuns<'_> {
-    /// Finds the runs through the places of seeds in the document. `in_order` has the seeds of the
-    /// query, each with its place and its number, and `counts` the occurrences of each seed. The
-    /// document may lack a seed.
+    /// Finds the runs through the places of seeds in the document. `in_order` has the place and
+    /// number of every seed of the query, and `counts` the occurrences of the seeds. The document
+    /// may lack a seed.
     fn find(
         &mut self,
         in_order: impl Iterator<Item = (u32, u32)>,

@@ -1,5 +1,4 @@
-//! Tests texts that repeat nearly the same clause: each clause of a copy must align with its
-//! original.
+//! Tests texts of nearly the same repeated clause: a clause of a copy must align with its original.
 
 use std::fmt::Write;
 use std::ops::Range;

@@ -1,18 +1,18 @@
 //! Groups seeds that are close together in both texts.
 //!
-//! Seeds sorted by place in one text are cut wherever the gap between neighbors is too large. Each
-//! piece is then cut the same way in the other text, which may open gaps in the first text, until
-//! no gap is left. Sorting every piece anew after every cut would take quadratic time if each cut
-//! takes off a single seed, as in sentences laid out like a spiral. So the seeds of a group are
-//! linked in the order of each text, and a cut takes out all pieces but the longest. A seed that is
-//! taken out lands in a piece at most half as long, which happens at most log n times. A gap is
-//! noted when the seed that filled it is taken out.
+//! Seeds sorted by place in one text are cut wherever the gap between neighbors is too large. The
+//! pieces are then cut the same way in the second text, which may open gaps in the first text,
+//! until no gap is left. Sorting every piece anew after every cut would take quadratic time if
+//! every cut removes a single seed, as in sentences laid out like a spiral. So the seeds of a group
+//! are linked in the order of both texts, and a cut removes every piece but the longest. A removed
+//! seed lands in a piece at most half as long, which happens at most log n times. Removing a seed
+//! also notes the gap that the seed had filled.
 
 use super::NONE;
 use crate::error::Result;
 use crate::runtime::Steps;
 
-/// A sentence of the query and one of the document that are alike.
+/// A sentence of the query and a similar sentence of the document.
 pub type Seed = (u32, u32);
 
 /// Returns groups of seeds with at most `gap_max` sentences between neighbors, in both texts.
@@ -135,8 +135,8 @@ impl GroupedSeeds {
         std::iter::successors(Some(first).filter(some), move |seed| after(seed).filter(some))
     }
 
-    /// Cuts a group at all its gaps in a text and returns the pieces in the order of the text, or
-    /// `None` if that takes too many steps.
+    /// Cuts a group at its gaps in a text and returns the pieces in the order of the text, or
+    /// `None` after too many steps.
     fn cut(
         &mut self,
         group: SeedGroup,

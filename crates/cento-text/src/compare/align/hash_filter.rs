@@ -12,7 +12,8 @@ pub struct HashFilter {
 }
 
 impl HashFilter {
-    /// Minimum bits for each hash, so that at most about one in sixteen absent hashes passes.
+    /// Minimum bits per hash. With fewer bits, more than about a sixteenth of the absent hashes
+    /// would pass.
     const BITS_A_HASH: usize = 16;
 
     /// Builds a filter of `hashes`. Their bits must all be equally random.

@@ -85,9 +85,9 @@ fn shuffled(count: u64) -> [HostileText; 2] {
     })
 }
 
-/// Returns a text whose sentences each sum up one sentence of the other text, with thirty unique
-/// sentences between. All sentences form one summary, and so does each stretch from one fifth
-/// sentence to the next.
+/// Returns a summary and the longer text. Each sentence of the summary sums up one sentence of the
+/// longer text, where thirty unique sentences follow. The whole is a summary, and so is a stretch
+/// from one fifth sentence to the next.
 fn summary(count: u64) -> [HostileText; 2] {
     let (mut short, mut long) = (String::new(), String::new());
     for number in 0..count {
@@ -162,8 +162,8 @@ fn repeated(count: usize) -> HostileText {
 }
 
 /// Returns a text of this many three-word sentences over a vocabulary of sixty words, and a text of
-/// 1,200 such sentences where each word occurs in exactly sixty sentences, the most that still
-/// bring up pairs. A sentence of the first text resembles some 180 sentences of the second.
+/// 1,200 three-word sentences where every word occurs in exactly sixty sentences, the maximum that
+/// still brings up pairs. A sentence of the first text resembles some 180 sentences of the second.
 fn alike_sentences(sentences: u64) -> [HostileText; 2] {
     let text = |words: &mut dyn Iterator<Item = [u64; 3]>| {
         let sentence = |[a, b, c]: [u64; 3]| format!("w{} w{} w{}. ", a % 60, b % 60, c % 60);

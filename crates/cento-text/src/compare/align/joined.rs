@@ -28,9 +28,9 @@ impl<'a> LetteredText<'a> {
     }
 }
 
-/// The letters of a text that begin a word, a bit each.
+/// The letters of a text that begin a word, as bits.
 ///
-/// Pairs of letters in scripts without spaces overlap, so they begin no word.
+/// In scripts without spaces, pairs of letters overlap and begin no word.
 pub struct WordStarts(Vec<u64>);
 
 impl WordStarts {
@@ -131,7 +131,7 @@ pub mod testing {
     use crate::text::AnalyzedText;
     use std::ops::Range;
 
-    /// The passages of two texts, with the shares of both that are in them.
+    /// The passages of two texts, and the share of either text within passages.
     pub fn aligned(a: &str, b: &str) -> (Vec<AlignedPassage>, [f64; 2]) {
         let [a, b] = [a, b].map(analyzed);
         let found = align(a.side(), b.side(), Genre::Prose, Stop::NEVER).unwrap().passages;

@@ -1,7 +1,7 @@
-//! Finds short runs of letters that two texts share.
+//! Finds short runs of letters in common.
 //!
-//! Two runs that follow each other at about the same distance in both texts may be in a passage
-//! (the two hits of Altschul et al. 1997, page 3391).
+//! Two successive runs at about the same distance in both texts may be in a passage (the two hits
+//! of Altschul et al. 1997, page 3391).
 
 use super::hash_filter::HashFilter;
 use super::places::Places;

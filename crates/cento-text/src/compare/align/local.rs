@@ -26,8 +26,7 @@ pub const DROP: i16 = 32;
 /// memory and lets scores fit into 16 bits.
 const ROWS_MAX: usize = 1 << 14;
 
-/// The score of a cell that was given up or never existed, so low that adding to it changes
-/// nothing.
+/// The score of an abandoned or missing cell, too low for any addition to matter.
 const GIVEN_UP: i16 = i16::MIN / 2;
 
 /// The places of two equal letters, in the query and in the document.
@@ -41,8 +40,8 @@ pub struct Aligner {
     /// The letters of the document, the last letter first, and a filler. In this order the letters
     /// that meet in the cells of an antidiagonal ascend in both buffers.
     document: Vec<u16>,
-    /// Scores of an antidiagonal and of the two antidiagonals before it. The index of a cell is the
-    /// number of its letters of the query, plus one.
+    /// Scores of three antidiagonals in a row. The index of a cell is the number of its letters of
+    /// the query, plus one.
     scores: [Vec<i16>; 3],
     /// The move to each cell, to trace the alignment back.
     moves: Vec<Move>,
@@ -71,8 +70,8 @@ struct Antidiagonal {
 }
 
 impl Aligner {
-    /// Returns the best alignment through the two letters at `start`, with its score, or `None` if
-    /// that takes too many steps.
+    /// Returns the best alignment through the two letters at `start`, with its score, or `None`
+    /// after too many steps.
     ///
     /// # Errors
     /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
@@ -115,9 +114,9 @@ impl Aligner {
         Ok(Some((back.score + on.score) as u32))
     }
 
-    /// Returns the best alignment of beginnings of both texts, or of ends if it goes `BACK`, or
-    /// `None` if that takes too many steps. With equal scores, fewer letters win. The moves are
-    /// recorded only if `TRACED`.
+    /// Returns the best alignment of beginnings of both texts, or of ends if `BACK`, or `None`
+    /// after too many steps. With equal scores, fewer letters win. The moves are recorded only if
+    /// `TRACED`.
     fn extend<const BACK: bool, const TRACED: bool>(
         &mut self,
         sides: TextPair<&[u16]>,
@@ -203,8 +202,8 @@ impl Aligner {
         }
     }
 
-    /// Computes these cells with `sum` letters of both texts, gives up those with a score below
-    /// `least`, and returns the best score.
+    /// Computes these cells with `sum` letters of both texts, abandons scores below `least`, and
+    /// returns the best score.
     fn compute<const TRACED: bool>(&mut self, sum: usize, cells: Range<usize>, least: i16) -> i16 {
         let [now, before, both_before] = &mut self.scores;
         std::mem::swap(before, both_before);
@@ -379,8 +378,8 @@ mod tests {
         let q = letters("thereckoningsoftheancientsailors");
         let d = letters("tbereckouingsofheaneienltsailors");
         let (score, pairs) = around(&q, &d, (3, 3));
-        // Three letters are wrong, one is lost and one is added. Of equally good ends the nearest
-        // one is taken: the first letter is worth no more than the wrong one after it costs.
+        // Three letters are wrong, one is lost and one is added. Of equally good ends, the nearest
+        // end wins: the first letter is worth no more than the following wrong letter costs.
         assert_eq!((score, pairs.len()), (28 - 5, 27));
         assert_eq!((pairs.first(), pairs.last()), (Some(&(2, 2)), Some(&(31, 31))));
     }

@@ -105,11 +105,11 @@ pub struct AlignedPassage {
     /// was changed. A word with a wrong letter counts as a different word. Where words were joined
     /// or cut, and no other passage adjoins, this is the share of letters in common, in order.
     pub similarity: f64,
-    /// Tokens of `query` that also occur in `hit`, ascending and disjoint. In a copied passage,
-    /// with or without wrong letters, they have the same order in the document, except runs that
-    /// either text repeats. Nearly equal words are not matched. In a rewritten passage or a
-    /// summary, these are the runs copied within the passage, and the common tokens outside the
-    /// runs, as often as both texts have each token.
+    /// Tokens of `query` that also occur in `hit`, ascending and disjoint. A copied passage, with
+    /// or without wrong letters, has the tokens in the order of the document, except for runs that
+    /// either text repeats. Nearly equal words are not matched. A rewritten passage or a summary
+    /// has the runs copied within the passage, and the common tokens outside the runs, with
+    /// multiplicity.
     pub matched: Vec<Range<usize>>,
     /// Tokens of `hit` that also occur in `query`, by the rules of `matched`.
     pub matched_in_hit: Vec<Range<usize>>,
@@ -123,7 +123,7 @@ pub struct AlignedPassage {
 pub enum Genre {
     /// Sentences: a passage may be edited, rewritten or summed up.
     Prose,
-    /// Sentences of which letters are compared, because they may be misread: a word with a wrong
+    /// Sentences with letters that may be misread, so letters are compared: a word with a wrong
     /// letter is the same word.
     Scan,
     /// A program: a passage is a run of equal tokens.
@@ -160,7 +160,7 @@ const LOOKUPS_AT_ONCE: usize = 1 << 10;
 
 /// Steps of one look-up in a map too large for a cache. Finding or taking a range among
 /// [`CoveredRanges`] takes as long as two look-ups: the range contains few stored ranges, because
-/// their length is about that of the match in the range, or more.
+/// stored ranges are about as long as the match in the range, or longer.
 const LOOKUP_STEPS: u64 = 8;
 
 /// Tokens, or cells of an alignment of letters, that are compared in the time of one step.

@@ -38,8 +38,8 @@ use crate::text::{Letters, TOKEN_LETTERS_MAX};
 /// (`runs_bytes`), which are no longer needed: 20 bytes for each letter.
 const LETTERS_MAX: usize = 3 << 19;
 
-/// Maximum number of tokens in all kept alignments, for each token of the longer text. The best
-/// alignments have at most two, since half of each is in no better alignment.
+/// Maximum number of tokens in the kept alignments, per token of the longer text. Two are enough
+/// for the best alignments, since half of an alignment is in no better alignment.
 const ALIGNED_TOKENS_MAX: usize = 8;
 
 /// Maximum number of letters for each token if words were joined, and the minimum of that limit.
@@ -47,7 +47,7 @@ const ALIGNED_TOKENS_MAX: usize = 8;
 const JOINED_LETTERS_MAX: (usize, usize) = (50, 1 << 16);
 
 /// The words of a query, computed at the first document that is not a clean copy. Letters are
-/// computed anew for each noisy document, because they would take memory beside the runs of words.
+/// computed anew for every noisy document, to save memory beside the runs of words.
 #[derive(Default)]
 pub struct QueryNoise(OnceCell<Words>);
 
@@ -82,8 +82,8 @@ fn letters(
         left_out[from..to].fill(true);
     }
     let is_left_out = |at: usize| left_out[at] || is_hidden(tokens[at], at, place);
-    // Hidden tokens get a code that is no letter, and a different code in each text, so that hidden
-    // tokens never match.
+    // Hidden tokens get a code that is no letter and differs between the texts, so hidden tokens
+    // never match.
     let instead = if place == Place::Query { 2 } else { 3 };
     let (of_token, letters_max) = match are_joined {
         false => (TOKEN_LETTERS_MAX, LETTERS_MAX),
@@ -227,12 +227,10 @@ impl PassageKinds {
     }
 }
 
-/// Keeps each alignment that is the best for most of its places in the longer text, and puts the
-/// best alignment first.
+/// Keeps the alignments that are best for most of their places in the longer text, best first.
 ///
-/// Alignments that are not noisy passages also compete. In a text that repeats itself, the places
-/// beside the copied place are less alike and thus look noisier, so a clean alignment must be able
-/// to displace them.
+/// Alignments of clean passages also compete. In a repetitive text, the places beside the copied
+/// place are less alike and thus look noisier, so a clean alignment must be able to win.
 fn best(
     mut found: Vec<(u32, LetterAlignment)>,
     steps: &mut Steps<'_>,
@@ -316,8 +314,8 @@ fn alignments(
     Ok(found)
 }
 
-/// Converts an alignment of letters to tokens. Returns `None` if its kind is not in `kinds` and it
-/// is shorter than a noisy passage.
+/// Converts an alignment of letters to tokens. Returns `None` for a kind outside `kinds` if the
+/// alignment is shorter than a noisy passage.
 fn passage_of(
     pairs: &[Pair],
     score: u32,

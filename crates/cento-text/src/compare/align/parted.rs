@@ -18,8 +18,8 @@ use crate::error::Result;
 use crate::runtime::Steps;
 use crate::text::Tokens;
 
-/// Maximum number of tokens to align again, for each token of both texts: twice the number of
-/// halvings that the maximum number of parts allows.
+/// Maximum number of tokens to align again, per token of both texts: twice the number of halvings
+/// allowed by the maximum number of parts.
 const ALIGNED_TOKENS_MAX: usize = 32;
 
 /// Returns the first token of each part but the first. Parts without tokens have no break.
@@ -43,8 +43,8 @@ pub fn within<'a>(breaks: &'a [usize], range: &Range<usize>) -> &'a [usize] {
 pub type Again<'a> =
     &'a dyn Fn(Range<usize>, Range<usize>, &mut Steps<'_>) -> Result<Vec<AlignedPassage>>;
 
-/// Divides the passages that cross `breaks` of either text, and returns all passages in the order
-/// of the query. `tokens` is the number of tokens of both texts. `again` aligns the pieces of a
+/// Divides the passages at the `breaks` of either text, and returns the passages in the order of
+/// the query. `tokens` is the number of tokens of both texts. `again` aligns the pieces of a
 /// passage.
 ///
 /// # Errors
@@ -171,7 +171,7 @@ mod tests {
     use cento_api::Part;
     use proptest::prelude::*;
 
-    /// A text of parts of these words; some of them end sentences.
+    /// A text of parts of these words. Some words end sentences.
     fn text(parts: &[Vec<u64>]) -> AnalyzedText {
         let word = |word: &u64| -> String {
             let letters = (0..6).map(|at| (mix64(*word) >> (5 * at) & 31) as u8);
@@ -221,7 +221,7 @@ mod tests {
         pairs.flat_map(|(q, d)| copied_of(texts, (q.clone(), d.clone()))).collect()
     }
 
-    /// The words of a text in as many parts: those before each end, and the rest.
+    /// The words of a text in as many parts, divided at the ends.
     fn in_parts(words: &[u64], ends: &[usize]) -> Vec<Vec<u64>> {
         let mut ends: Vec<usize> = ends.iter().map(|end| end % (words.len() + 1)).collect();
         ends.extend([0, words.len()]);

@@ -35,8 +35,8 @@ const PASSAGE_BYTES_MIN: usize = 120;
 /// threshold removes more such places than `PASSAGE_BYTES_MIN` lets in.
 const SIMILARITY_MIN: f64 = 0.4;
 
-/// Returns the possible rewritten passages. Clusters of all seeds come first, and the clusters with
-/// the most seeds first among them.
+/// Returns the possible rewritten passages. Clusters of all seeds come first, ordered by their
+/// number of seeds.
 ///
 /// # Errors
 /// [`Error::Cancelled`](crate::Error::Cancelled) when it is stopped.
@@ -96,7 +96,7 @@ impl Side<'_> {
 /// Returns whether the two sides of a cluster are alike as wholes, or `None` without enough steps.
 fn are_alike(bags: &mut Bags<'_>, seeds: &[Seed], steps: &mut Steps<'_>) -> Result<Option<bool>> {
     let (a, b) = extent(seeds);
-    // A step for each word, to add it up, and a step to compare it.
+    // Two steps per word, for adding up and for comparing.
     if !steps.take((seeds.len() + 2 * bags.words(&a, &b)) as u64)? {
         return Ok(None);
     }
@@ -114,8 +114,8 @@ mod tests {
     use crate::runtime::Stop;
     use crate::text::AnalyzedText;
 
-    /// Twenty sentences, each of `own` words of its own and as many `others` that all sentences of
-    /// this text have. From the eighth sentence on, `alike` sentences have the own words of text 0.
+    /// Twenty sentences of `own` unique words and of `others` words that recur in every sentence.
+    /// From the eighth sentence on, `alike` sentences have the unique words of text 0.
     fn text(seed: u64, (own, others): (u64, u64), alike: u64) -> AnalyzedText {
         let mut text = String::new();
         for at in 0..20 {
@@ -160,7 +160,7 @@ mod tests {
 
     #[test]
     fn two_places_with_three_words_in_eight_in_common_are_no_passage() {
-        // All rare words are shared, so that each pair of sentences is alike.
+        // Every rare word is shared, so every pair of sentences is alike.
         assert_eq!(aligned((6, 10), 4), []);
         let found = aligned((8, 10), 4);
         assert_eq!(found.len(), 1, "{found:?}");

@@ -17,7 +17,7 @@ use crate::text::Span;
 /// The number of tokens of a stretch.
 const STRETCH: usize = 32;
 
-/// Minimum letters for each token where words were joined, in tenths. English that lost half of its
+/// Minimum letters per token where words were joined, in tenths. English that lost half of its
 /// spaces has 9.4 letters a token, and pages in Finnish have at most 8.
 const JOINED_TENTHS_MIN: usize = 85;
 
@@ -28,8 +28,8 @@ const CUT_TENTHS_MAX: usize = 18;
 /// as many as a passage needs tokens.
 pub const LETTERS_MIN: usize = 48;
 
-/// Tokens around an odd stretch that are compared too, because a text that lost only some spaces
-/// also has stretches that are not odd.
+/// Tokens around an odd stretch that are compared too, because a text that lost only a part of its
+/// spaces also has normal stretches.
 pub const AROUND: usize = 4 * STRETCH;
 
 /// The usual number of letters of a word.

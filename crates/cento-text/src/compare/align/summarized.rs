@@ -1,19 +1,19 @@
-//! Finds passages that sum up a longer text.
+//! Finds summaries of a longer text.
 //!
-//! A summary may fuse sentences from all over a text, so that no two sentences are alike. Only
-//! words remain: a stretch of one text takes most of its words from the other text, unlike the
-//! words around the stretch. Each sentence scores the weight of its shared words, less the weight
-//! of its remaining words, and [`scan`](super::scan) finds the best stretches. The text summed up
-//! is the place of some thousand words that has most of the rarer words. If a short place already
-//! has nearly all of these words, the passage was rewritten, not summed up.
+//! A summary may fuse sentences from anywhere in a text, so no two sentences need be alike. Only
+//! words remain: a stretch of text takes most of its words from the longer text, and the words
+//! around the stretch do not. A sentence scores the weight of its shared words, less the weight of
+//! its remaining words, and [`scan`](super::scan) finds the best stretches. The text summed up is
+//! the place of a thousand words or so with most of the rarer words. If a short place already has
+//! nearly all rarer words, the passage was rewritten, not summed up.
 //!
 //! Chance also makes words common, and more so for a long place and for similar topics. So a
-//! summary must share more than the text around it does. With little text around it, a summary must
-//! share more than texts of different writers on one topic do: the independent answers of Clough
-//! and Stevenson ("Developing a corpus of plagiarised short answers", Language Resources and
+//! summary must share more than the surrounding text does. With little surrounding text, a summary
+//! must share more than texts of different writers on a single topic do: the independent answers of
+//! Clough and Stevenson ("Developing a corpus of plagiarised short answers", Language Resources and
 //! Evaluation 2011) share up to two fifths of the weight with articles of 240 to 540 words. A
-//! summary must also share pairs of adjacent words. Copied or rewritten passages within it do not
-//! count as evidence, because they are passages by themselves.
+//! summary must also share pairs of adjacent words. Copied or rewritten passages within a summary
+//! do not count as evidence, because cento reports those passages anyway.
 
 use std::ops::Range;
 
@@ -45,8 +45,8 @@ const SCORE_OF_REST_MIN: f64 = 24.0;
 /// the longer side. With more, the passage was rewritten.
 const NEAR_SHARE_MAX: f64 = 0.75;
 /// Share of adjacent word pairs that doubling the place adds by chance. A summary must share this
-/// much for each doubling beyond twice its length, and for each doubling beyond 1,024 tokens.
-/// Headers with the same fields share a quarter of their pairs with a text 14 times as long.
+/// much per doubling beyond twice its length, and per doubling beyond 1,024 tokens. Headers with
+/// the same fields share a quarter of their pairs with a text 14 times as long.
 const PAIRS_STEP: f64 = 0.1;
 /// Share of weight that a text on the same topic has by chance in up to 512 tokens. Each doubling
 /// adds a tenth.
@@ -57,8 +57,7 @@ const CHANCE_WEIGHT: f64 = 400.0;
 /// Minimum excess of a summary's share of weight over the expected share.
 const EXCESS_MIN: f64 = 0.35;
 
-/// The tokens of the query and of the document: one side is the summary, the other side the place
-/// that it sums up.
+/// The tokens of the query and of the document: a summary and the place summed up.
 pub type Summary = (Range<usize>, Range<usize>);
 
 /// Which sentences may be part of a summary?
@@ -133,7 +132,7 @@ struct Summaries<'a> {
     open: &'a Open,
 }
 
-/// The weight of words, and the part of it that another text shares.
+/// The weight of words, and the weight of the shared words.
 #[derive(Clone, Copy)]
 struct Weights {
     common: f64,
@@ -168,7 +167,7 @@ impl SurroundingWords {
 }
 
 impl Summaries<'_> {
-    /// Returns the token ranges of each summary and of the place that it sums up.
+    /// Returns the token ranges of the summaries and of the places summed up.
     fn find(&self, steps: &mut Steps<'_>) -> Result<Vec<Summary>> {
         let sentences = self.own.sentences;
         if !steps.take(sentences.all_words().len() as u64)? {
@@ -203,8 +202,8 @@ impl Summaries<'_> {
         Ok(found)
     }
 
-    /// Returns the sentences that `short` sums up: an empty range if it sums up nothing, and `None`
-    /// if the search takes too many steps.
+    /// Returns the sentences summed up by `short`: an empty range if there are no such sentences,
+    /// and `None` if the search takes too many steps.
     fn summed_up(
         &self,
         short: &Range<usize>,
@@ -255,15 +254,15 @@ impl Summaries<'_> {
         around
     }
 
-    /// Returns the words of `sentences` that no rewritten passage explains. A word repeats for each
-    /// sentence that has it.
+    /// Returns the words of `sentences` that no rewritten passage explains. A word in several
+    /// sentences is repeated.
     fn unexplained(&self, sentences: Range<usize>) -> impl Iterator<Item = u32> {
         let unexplained = sentences.filter(|&at| self.open.unexplained[at]);
         unexplained.flat_map(|at| self.own.sentences.words(at).iter().map(|word| word.number))
     }
 
-    /// Returns pairs of a sentence of the other text and the index in `words` of a rarer word in
-    /// it, ascending. Returns `None` if that takes too many steps.
+    /// Returns pairs of a sentence of the other text and the index in `words` of a rarer word of
+    /// that sentence, ascending. Returns `None` after too many steps.
     fn evidence(
         &self,
         words: &[u32],
@@ -292,8 +291,8 @@ impl Summaries<'_> {
     }
 
     /// Returns the range of sentences of the other text with the most weight of `words`, and that
-    /// weight. The range has at most `tokens_max` tokens if it has several sentences, and begins
-    /// and ends with a sentence that has a word.
+    /// weight. A range of several sentences has at most `tokens_max` tokens. The first and last
+    /// sentence have a word.
     fn densest(
         &self,
         words: &[u32],
@@ -424,12 +423,12 @@ fn pairs_min(tokens: usize, len: usize) -> f64 {
 
 /// A quick check of a known text against another text.
 ///
-/// It saves numbering all words, because most documents that a search brings up have no summary.
+/// Most candidates of a search have no summary, so the check saves numbering their words.
 pub struct FirstLook {
     /// The number of sentences of the second text with each known word.
     pub of_known: Vec<u32>,
-    /// For each word that the known text lacks, at least the number of sentences of the other text
-    /// that have it. It may be more, because several words share a place.
+    /// For words missing from the known text, at least the number of sentences of the other text
+    /// with the word. The number may be too large, because several words share a place.
     pub of_others: Vec<u32>,
 }
 
@@ -445,11 +444,11 @@ impl FirstLook {
         FirstLook { of_known: vec![0; known], of_others: vec![0; 1 << 10] }
     }
 
-    /// Returns whether one text may have a summary of its partner. If not, [`passages`] finds
+    /// Returns whether either text may contain a summary of its partner. If not, [`passages`] finds
     /// nothing. `open` marks the sentences of the known text outside copied passages, and
     /// `open_in_other` the sentences of the other text.
     ///
-    /// The check never scores a sentence too low, because a word that the known text lacks weighs
+    /// The check never scores a sentence too low, because a word missing from the known text weighs
     /// no less in [`passages`].
     pub fn may_be(
         &self,

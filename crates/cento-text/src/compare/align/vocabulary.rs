@@ -1,9 +1,8 @@
-//! Weighs the words of two texts, and finds the sentences of one text that have a word of the
-//! other.
+//! Weighs the words of two texts, and finds the sentences with a common word.
 //!
-//! Words have numbers. The text that is compared with many texts has its words numbered once, and
-//! the further words of the other text come after. A word weighs more the fewer sentences of the
-//! two texts have it (tf-isf).
+//! Words have numbers. For a text compared with many texts, words are numbered once, and further
+//! words of the second text come after. A word weighs more the fewer sentences contain the word
+//! (tf-isf).
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -252,7 +251,7 @@ impl Vocabulary<'_> {
         self.says[number as usize]
     }
 
-    /// Finds, for each known word, the sentences of a text that have it.
+    /// Finds the sentences of a text with each known word.
     pub fn places_in(&self, text: &Sentences, stop: &Stop) -> Result<Places> {
         let count = self.of_known;
         let mut starts = vec![0u32; count + 1];

@@ -129,7 +129,7 @@ fn myers(a: &[u64], b: &[u64], steps: &mut Steps<'_>) -> Result<usize> {
     }
     let places = places_of(a);
     let words = a.len().div_ceil(64);
-    // Where a column grows by one from one row to the next, and where it shrinks.
+    // Where a column grows by one between two rows, and where the column shrinks.
     let (mut grows, mut shrinks, mut equal) =
         (vec![!0u64; words], vec![0u64; words], vec![0; words]);
     let last = 1u64 << ((a.len() - 1) % 64);

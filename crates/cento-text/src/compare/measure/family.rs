@@ -1,7 +1,7 @@
 //! The description and implementation of a family of measures.
 //!
 //! The file of a measure has a [`Family`] for each name of the measure. The list of families in
-//! `measure` is the only other place where a measure is named.
+//! `measure` is the only other place that names a measure.
 
 use crate::Result;
 use crate::runtime::Stop;

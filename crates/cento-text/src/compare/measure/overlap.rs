@@ -83,8 +83,8 @@ struct AutomatonState {
     link: Option<u32>,
 }
 
-/// The tokens that lead out of each state, while an automaton is made. All lists are in one vector,
-/// because a vector for each state takes as long to free as to make.
+/// The tokens that lead out of each state, while an automaton is made. The lists share a vector,
+/// because freeing a vector per state takes as long as filling the vectors.
 #[derive(Default)]
 struct Transitions {
     /// For each state, the index in `all` of the first token.

@@ -100,8 +100,8 @@ fn style_of(tokens: &[u64]) -> Style {
 
 /// Returns 1 minus the quotient of the Euclidean distance of two styles and its maximum.
 ///
-/// Texts without any of the common words, such as texts in languages other than English, would all
-/// be equal. The result for two such texts is 0, unless the texts are equal.
+/// Texts without common words, such as texts that are not in English, would be equal. The result
+/// for two such texts is 0, unless the texts are equal.
 pub(super) fn style(a: &[u64], b: &[u64]) -> f64 {
     let [x, y] = [style_of(a), style_of(b)];
     if [x, y] == [[0.0; COMMON_WORDS.len()]; 2] {

@@ -25,8 +25,9 @@ impl Random {
     }
 }
 
-/// Makes two texts of common passages, and edits between them. An edit has different tokens in each
-/// text, and in a quarter of the cases none. All lengths are geometric, with these means in tokens.
+/// Makes two texts of common passages, and edits between them. An edit has different tokens in the
+/// two texts, and in a quarter of the cases no tokens. Lengths are geometric, with these means in
+/// tokens.
 fn revisions(random: &mut Random, passage: f64, edit: f64, tokens: usize) -> [Vec<u64>; 2] {
     let mut texts = [Vec::new(), Vec::new()];
     while texts[0].len() < tokens {
@@ -185,7 +186,7 @@ fn schemes_that_keep_everything_are_exact() {
 
 #[test]
 fn errors_are_standard_errors_of_short_texts_beside_long_ones_too() {
-    // One text keeps all of its runs. The second text has some words added.
+    // The first text keeps every run. The second text has a few words more.
     let mut random = Random(11);
     let mut found = Vec::new();
     for _ in 0..400 {

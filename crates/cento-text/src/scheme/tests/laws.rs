@@ -4,8 +4,8 @@ use super::*;
 use crate::text::paragraph_break;
 use frequency::testing;
 
-/// Returns all families with their defaults, so that no family can be forgotten, and with
-/// parameters that make several fingerprints of a few tokens.
+/// Returns every family with its defaults, so that no family can be forgotten, and with parameters
+/// for several fingerprints of a few tokens.
 fn all() -> Vec<String> {
     let specs = families().iter().flat_map(|family| {
         let small = family.laws.small.iter().map(|spec| (*spec).to_owned());
@@ -68,8 +68,8 @@ proptest! {
         let texts = [&a, &b].map(|hashes| hashes.iter().collect::<HashSet<_>>());
         let are_strangers = texts[0].is_disjoint(&texts[1]);
         let all = all();
-        // The copy is a different value in memory, at another place in its text. A different
-        // instance of the scheme signs the copy, on another thread, after another document.
+        // The copy is a different value in memory, at a different place in its text. A second
+        // instance of the scheme signs the copy, on a second thread, after a different document.
         let copied: Vec<Vec<Fingerprint>> = std::thread::scope(|scope| {
             let thread = scope.spawn(|| {
                 let span = |i: u32| Span { start: 7 * i, end: 7 * i + 5 };
@@ -109,8 +109,8 @@ proptest! {
     }
 }
 
-/// For each family whose schemes take a document part by part, returns a specification with these
-/// values of its parameters, within their bounds.
+/// Returns specifications with these values of parameters, within bounds, for every family whose
+/// schemes take a document part by part.
 fn in_parts(values: &[u32]) -> Vec<String> {
     static FAMILIES: LazyLock<Vec<&'static Family>> = LazyLock::new(|| {
         let is_in_parts = |family: &&Family| scheme(family.name).signer().is_some();

@@ -178,9 +178,8 @@ impl Take for Votes<'_> {
     }
 }
 
-/// Returns the stop words of all languages in Latin script, by their hashes, with a bit for each
-/// language of the word. Single letters are omitted, because they are also numbers, names and
-/// options.
+/// Returns the stop words of the languages in Latin script, by hash, with a bit per language.
+/// Single letters are omitted, because letters are also numbers, names and options.
 fn stop_words() -> &'static HashMap<u64, u32, BuildKeyHasher> {
     static WORDS: OnceLock<HashMap<u64, u32, BuildKeyHasher>> = OnceLock::new();
     WORDS.get_or_init(|| {

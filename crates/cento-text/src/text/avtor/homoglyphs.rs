@@ -91,8 +91,8 @@ pub(in crate::text) fn replace(text: &str) -> Option<EditedText> {
     edited
 }
 
-/// Returns the runs of letters that are not all ASCII, including marks and invisible characters,
-/// with the position where each run begins.
+/// Returns the runs of letters with a non-ASCII letter, including marks and invisible characters,
+/// and their positions.
 fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut at = 0;
     std::iter::from_fn(move || {

@@ -136,7 +136,7 @@ impl Tokenize for Avtor {
     }
 
     fn samples(&self) -> Vec<Cow<'static, str>> {
-        // Only the analyzer that detects languages may find that a text is in none of them.
+        // Only the analyzer that detects languages may find no language.
         let unlisted = (self.steps.language == DETECTED).then_some(UNLISTED);
         PROSE.into_iter().chain(unlisted).map(Cow::from).collect()
     }
@@ -348,9 +348,9 @@ impl WordPipeline<'_> {
 
 /// The number of letters that replace the stem of a word in a language without a stemmer.
 ///
-/// Of 37 sentences of Aquinas that quote a verse of the Vulgate by its sense, 0.541 find it among
-/// ten, with all letters 0.459, with five 0.514. Of 101 that quote it literally, 0.851 find it
-/// first, as with all letters. These sentences also chose the number.
+/// Of 37 sentences of Aquinas that quote a verse of the Vulgate by its sense, 0.541 find the verse
+/// among ten, with every letter 0.459, with five letters 0.514. Of 101 literal quotations, 0.851
+/// find the verse first, as with every letter. The sentences also chose the number.
 const BEGINNING_LETTERS: usize = 6;
 
 /// Returns the first letters of a word.

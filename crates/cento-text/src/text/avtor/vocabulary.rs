@@ -194,7 +194,7 @@ mod tests {
             sets_max in 0u32..3,
             rest in 0usize..20,
         ) {
-            // Few sets and few hashes, so that words replace each other and share hashes.
+            // Few sets and few hashes, so that words evict earlier words and share hashes.
             let sets = vec![[KnownWord::NONE; 2]; 1];
             let mut vocabulary = BoundedVocabulary { sets, put: 0, sets_max: 1 << sets_max };
             for (word, language, hash) in words {

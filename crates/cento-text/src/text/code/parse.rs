@@ -1,7 +1,6 @@
 //! Parsing of programs with bounded time and memory.
 //!
-//! All limits are numbers of steps, bytes and places and not times, so that a text is parsed on
-//! every machine or on none.
+//! The limits count steps, bytes and places, not time, so that every machine parses the same texts.
 
 use super::grammar::NodeGrammar;
 use super::meter::Meter;
@@ -104,9 +103,9 @@ const PARSER_LOOKS_MIN: usize = 1 << 12;
 /// program took 2,080 places, five took more than 500, and the other programs fewer.
 const STACK_PLACES_MAX: usize = 3_000;
 
-/// The maximum number of bytes of memory that the parser may request for each byte of a text,
-/// including released bytes. Some errors take work that grows with the square of their number. The
-/// same programs took at most 145.
+/// The maximum number of bytes of memory that the parser may request per byte of a text, including
+/// released bytes. The work for some errors grows with the square of their number. The same
+/// programs took at most 145.
 const TAKEN_BYTES_A_BYTE: u64 = 400;
 
 /// See [`TAKEN_BYTES_A_BYTE`].

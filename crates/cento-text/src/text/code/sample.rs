@@ -15,8 +15,8 @@ pub(super) const SCANNED: [&str; 2] = [
     "auto s = R\"\u{2003}(x)\u{2003}\"; auto t = R\"\u{e9}(x)\u{e9}\"; int y;",
 ];
 
-/// A text for the languages that are not in every build, which is a different program in each
-/// language. Contains the characters about which the scanners of these languages ask the C library.
+/// A text for the languages missing from some builds, a different program in every language.
+/// Contains the characters about which the scanners ask the C library.
 pub(super) const MORE: &str = "package p; /* <?php */ function f(x) { return `a${x}` + /r/u; } \n\
     $a = <<<E\nb\nE; func (t *T) g(n int) { n := 'x' } fun h(x: Int) = x\n\
     def i(y)\n  @z = :s; <<~W\n  t\n  W\nend\n<?php echo \"b\"; ?>\nclass C { string s = $\"{1}\"; }\n\

@@ -116,10 +116,10 @@ pub(in crate::text) fn decomposed(c: char) -> char {
     c.nfkd().next().unwrap()
 }
 
-/// The normalized text, and for each byte the place that the byte comes from.
+/// The normalized text, and the original place of each byte.
 ///
-/// The characters after an ASCII space or sign in its segment may be a letter (a vowel jamo) or
-/// fold to a letter (U+0345). With `for_words`, such a letter does not come from the space.
+/// The characters after an ASCII space or sign in a segment may be a letter (a vowel jamo) or fold
+/// to a letter (U+0345). With `for_words`, the letter does not come from the space.
 pub(in crate::text) fn map(
     text: &str,
     form: CharForm,
