@@ -37,7 +37,7 @@ const QUANTILES: [f64; 2] = [0.7, 0.97];
 
 /// A quantile of the best runs that may be due to chance. Texts with the same sentence frames share
 /// runs of a few lengths, and the frames tell nothing about longer runs. So the scale is the
-/// greater of the scales below and above the upper quantile, unless the scores above come from copies.
+/// greater of the scales below and above the upper quantile, unless copies are above it.
 const TAIL: f64 = 0.99;
 
 /// The minimum number of pairs for that quantile: three are above it. Of fewer pairs, it would be
