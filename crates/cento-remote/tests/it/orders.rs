@@ -268,13 +268,23 @@ impl World {
     }
 }
 
+/// Copies a directory as it is at one moment. If a merge ends meanwhile, it removes files that the
+/// copied list of segments names, so the copy is repeated.
 fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).unwrap();
-    for entry in fs::read_dir(from).unwrap() {
-        let entry = entry.unwrap();
-        // A merge may have removed the file since.
-        let copied = fs::copy(entry.path(), to.join(entry.file_name()));
-        assert!(copied.is_ok() || !entry.path().exists());
+    let list = || fs::read(from.join("meta.json")).unwrap();
+    loop {
+        let before = list();
+        fs::create_dir_all(to).unwrap();
+        for entry in fs::read_dir(from).unwrap() {
+            let entry = entry.unwrap();
+            // A merge may have removed the file since.
+            let copied = fs::copy(entry.path(), to.join(entry.file_name()));
+            assert!(copied.is_ok() || !entry.path().exists());
+        }
+        if list() == before {
+            return;
+        }
+        fs::remove_dir_all(to).unwrap();
     }
 }
 
