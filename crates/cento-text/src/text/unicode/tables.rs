@@ -425,7 +425,7 @@ pub(super) static UPPER_CASE: [(u32, u32, u32); 163] = [
     (0x1d790, 0x1d7a8, 1), (0x1d7ca, 0x1d7ca, 1), (0x1e900, 0x1e921, 1),
 ];
 
-/// The first and last character of runs of characters whose beginning is the second part of a
+/// The first and last of each run of characters that are, or begin with, the second part of some
 /// composition (NFKC_Quick_Check is Maybe).
 #[rustfmt::skip]
 pub(super) static SECONDS: [(u32, u32); 49] = [
@@ -441,9 +441,8 @@ pub(super) static SECONDS: [(u32, u32); 49] = [
     (0x11930, 0x11930), (0x1611e, 0x16129), (0x16d67, 0x16d68),
 ];
 
-/// Runs of characters with a folding: the first and last character of the run, the step between
-/// characters, and the distance to the folded character. The distance is 0 for foldings to several
-/// characters, listed in [`FULL_FOLDS`].
+/// Runs of characters that fold to others: the first and last of the run, the step from one to the
+/// next, and how much further the one other is; 0 if there are several, which [`FULL_FOLDS`] lists.
 #[rustfmt::skip]
 pub(super) static FOLDS: [(u32, u32, u32, i32); 226] = [
     (0x41, 0x5a, 1, 32), (0xb5, 0xb5, 1, 775), (0xc0, 0xd6, 1, 32), (0xd8, 0xde, 1, 32),
