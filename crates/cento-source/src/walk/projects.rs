@@ -48,7 +48,7 @@ impl Projects {
         if let Some(found) = self.named.as_ref().and_then(|named| named.get(&file)) {
             return Some(found.clone());
         }
-        // The nearest main file is most likely that of the chapter.
+        // A chapter most likely belongs to the nearest main file.
         let directories = file.ancestors().skip(1).take_while(|of| self.is_input(of));
         let directories: Vec<&Path> = directories.collect();
         self.by_directory.retain(|of, _| directories.contains(&&**of));
@@ -153,12 +153,12 @@ impl Project<'_> {
     }
 
     fn read_file(&self, path: &Path) -> Option<ProjectFile> {
-        let is_read = |found: &fs::Metadata| {
-            found.is_file() && found.len() <= self.options.record_bytes_max as u64
-        };
-        let is_read =
-            self.of.is_input(path) && fs::symlink_metadata(path).is_ok_and(|f| is_read(&f));
-        let bytes = fs::read(path).ok().filter(|_| is_read)?;
+        // Before the file is opened: to read a pipe or device may never end.
+        let found = self.of.is_input(path).then(|| fs::symlink_metadata(path))?.ok()?;
+        if !found.is_file() || found.len() > self.options.record_bytes_max as u64 {
+            return None;
+        }
+        let bytes = fs::read(path).ok()?;
         let source = decode_undoubted(&bytes, self.options.label()).ok()?;
         Some(ProjectFile {
             is_main: tex::is_main(&source),
@@ -181,7 +181,7 @@ fn sorted(files: impl Iterator<Item = PathBuf>) -> Vec<PathBuf> {
     files
 }
 
-/// Returns a path without `.`, and without `..` where the path says what is above.
+/// Removes `.` from a path, and each `..` that follows the name of a directory.
 fn clean(path: &Path) -> PathBuf {
     let mut clean = PathBuf::new();
     for part in path.components() {

@@ -1,5 +1,12 @@
 //! Pages of the web and texts with markup.
 
+#[cfg(unix)]
+use std::sync::Arc;
+#[cfg(unix)]
+use std::sync::atomic::{AtomicBool, Ordering};
+
+#[cfg(unix)]
+use crate::common::make_pipe;
 use crate::common::{Dir, read, read_one, words};
 use cento_source::{Html, SourceOptions};
 use cento_testing::markup;
@@ -45,6 +52,31 @@ fn markup_is_taken_out_and_lines_stay_lines() {
     }
     let source = read(&dir, &["in/a.md"], &with_html(Html::Source));
     assert!(source.text("in/a.md").contains("http://x.org/y"));
+}
+
+/// Regression: the included file was opened first, and a pipe or device may never end.
+#[cfg(unix)]
+#[test]
+fn an_included_file_outside_of_the_inputs_is_never_opened() {
+    let dir = Dir::new();
+    let included = dir.path("pipe.tex");
+    make_pipe(&included);
+    dir.write("in/main.tex", "\\documentclass{a}\\input{../pipe}\\begin{document}\\firm{} x\n");
+    let is_opened = Arc::new(AtomicBool::new(false));
+    let writer = std::thread::spawn({
+        let (included, is_opened) = (included.clone(), is_opened.clone());
+        move || {
+            // Waits for a reader.
+            let pipe = std::fs::File::options().write(true).open(included);
+            is_opened.store(true, Ordering::SeqCst);
+            drop(pipe);
+        }
+    });
+    let found = read_one(&dir, "in");
+    assert!(!is_opened.load(Ordering::SeqCst));
+    assert_eq!(found.text("in/main.tex"), " x\n");
+    drop(std::fs::File::open(&included));
+    writer.join().unwrap();
 }
 
 #[test]
