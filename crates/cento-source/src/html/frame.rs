@@ -1,4 +1,4 @@
-//! Pages within a page, and the source that a browser shows instead of what it cannot do.
+//! Pages within a page, and fallbacks: markup for browsers without scripts, frames or films.
 //!
 //! A frame may have its page in the attribute `srcdoc`, and a reader sees this page. A reader with
 //! scripts does not see a `noscript`. It often has a second copy of an image or text that a script
@@ -22,7 +22,7 @@ pub(super) fn framed(tag: &StartTag<usize>, frames: usize) -> Option<(Vec<PagePi
     Some((pieces, words.seen))
 }
 
-/// Returns the number of letters that a source would show.
+/// Returns the number of letters that a fallback would show.
 pub(super) fn letters(source: &str, frames: usize) -> usize {
     if frames == 0 || !source.contains('<') {
         return letters_of(source);

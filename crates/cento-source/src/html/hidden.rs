@@ -84,13 +84,13 @@ pub enum Visibility {
     Yes,
     /// The contents are not text of the page.
     NoText,
-    /// The contents are source that only a browser without scripts, frames or films shows.
+    /// The contents are a fallback, for browsers without scripts, frames or films.
     Fallback,
     /// The text is invisible.
     Hidden,
 }
 
-/// Elements whose contents a browser shows only instead of what it cannot do.
+/// Elements whose contents are fallbacks.
 const FALLBACKS: [&[u8]; 6] = [b"audio", b"canvas", b"iframe", b"noembed", b"noscript", b"video"];
 
 /// Returns whether the contents of an element are text. A template is a part of the page if it is
@@ -221,9 +221,9 @@ impl HiddenBy {
             return self;
         }
         let mut hidden = self;
-        let is_closed = tag.name.as_slice() == b"dialog" && !has(b"open");
+        let name = tag.name.as_slice();
+        let is_closed = name == b"noframes" || (name == b"dialog" && !has(b"open"));
         let is_formula = |class: String| class.split_whitespace().any(|it| FORMULAS.contains(&it));
-        let is_closed = is_closed || tag.name.as_slice() == b"noframes";
         hidden.other |= has(b"hidden") || is_closed || of(b"class").is_some_and(is_formula);
         let own = of(b"style").map(|own| own.split_whitespace().collect::<String>());
         // The style of the element takes precedence.

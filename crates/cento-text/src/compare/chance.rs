@@ -25,8 +25,8 @@ const CALIBRATED_TOKENS_MAX: usize = 600;
 
 /// The lengths of passages that laws of several runs are fitted to, in tokens. The score per token
 /// varies more in a short passage, and the best part of two unrelated texts is better than the
-/// whole. With one law for whole texts, four times as many pairs of essays with the same sentence
-/// frames have a passage (research/RESULTS.md, "Evidence").
+/// whole. So one law for whole texts, asked about short passages, shows passages of essays whose
+/// sentence frames are equal and nothing else (research/RESULTS.md, "Evidence").
 const WINDOWS: [usize; 3] = [CALIBRATED_TOKENS_MAX, 150, 38];
 
 /// The quantiles of the pairs' scores that the law is fitted to. If fewer than 3 % of the pairs are
@@ -94,11 +94,13 @@ impl ChanceLaws {
                 }
             }
         }
-        let of_gapped =
-            gapped.map(|scores| ChanceLaw::of_scores(scores, [0.0, f64::INFINITY], 0.0));
+        let of_gapped: Option<Vec<ChanceLaw>> = gapped
+            .into_iter()
+            .map(|scores| ChanceLaw::of_scores(scores, [0.0, f64::INFINITY], 0.0))
+            .collect();
         ChanceLaws {
             of_runs: ChanceLaw::of_scores(best_runs, SCALES, SCALES[1]).unwrap_or_default(),
-            of_gapped: all(of_gapped),
+            of_gapped: of_gapped.and_then(|laws| laws.try_into().ok()),
         }
     }
 
@@ -153,12 +155,6 @@ fn law_of_length(laws: &[ChanceLaw; WINDOWS.len()], tokens: usize) -> ChanceLaw 
         short + share * (long - short)
     };
     ChanceLaw { mode: between(|law| law.mode), scale: between(|law| law.scale) }
-}
-
-/// Returns the laws if all exist.
-fn all(laws: [Option<ChanceLaw>; WINDOWS.len()]) -> Option<[ChanceLaw; WINDOWS.len()]> {
-    let [Some(a), Some(b), Some(c)] = laws else { return None };
-    Some([a, b, c])
 }
 
 /// The evidence of a passage of two texts.

@@ -51,7 +51,7 @@ struct NumberPlaces {
     roman: Vec<PlacedNumber>,
 }
 
-/// The number of verses after which the next chapter begins, in the value of a chapter and verse.
+/// The value of a verse is its number plus this many per chapter. No chapter has as many verses.
 const CHAPTER: u32 = 1000;
 
 /// The longest Roman number, and what its letters and pairs of letters are.
@@ -100,19 +100,19 @@ pub(super) fn ranges(text: &str) -> Vec<Range<usize>> {
     }
     places.add_superscripts(text);
     places.add_roman(text);
-    let NumberPlaces { line_starts, line_ends, sentences, bracketed, note_marks, notes, .. } =
-        places;
     let mut ranges: Vec<Range<usize>> = Vec::new();
-    let numbers = [line_starts, line_ends, sentences, note_marks, notes];
-    let all = numbers
-        .into_iter()
-        .chain(bracketed)
-        .map(|numbers| (numbers, &STEPS[..], follows as Follows));
-    let others: [(_, _, Follows); 2] =
-        [(places.verses, &STEPS[..1], follows_verse), (places.roman, &STEPS[..1], follows_at_once)];
-    for (numbers, steps, follows) in all.chain(others) {
-        ranges.extend(counting(&numbers, steps, follows).map(|number| number.at.clone()));
+    let mut add = |numbers: &[PlacedNumber], steps: &[u32], follows: Follows| {
+        ranges.extend(counting(numbers, steps, follows).map(|number| number.at.clone()));
+    };
+    let NumberPlaces { line_starts, line_ends, sentences, bracketed, note_marks, notes, .. } =
+        &places;
+    for numbers in
+        [line_starts, line_ends, sentences, note_marks, notes].into_iter().chain(bracketed)
+    {
+        add(numbers, &STEPS, follows);
     }
+    add(&places.verses, &STEPS[..1], follows_verse);
+    add(&places.roman, &STEPS[..1], follows_at_once);
     ranges.sort_by_key(|range| range.start);
     ranges.dedup();
     ranges
