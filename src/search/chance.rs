@@ -325,7 +325,8 @@ mod tests {
             }
         }
         // While adjacent runs counted as one run, every query had three hits by chance. While
-        // passages of any length had the law of whole texts, one query in nine had a hit.
+        // passages of any length had the law of whole texts, one query in nine of the shorter texts
+        // had a hit.
         assert!(30 * by_chance <= queries, "{by_chance} by chance in {queries} queries");
     }
 }

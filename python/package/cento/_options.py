@@ -306,8 +306,8 @@ class DedupOptions(TypedDict, total=False):
     """Drop only documents with the same text; without either of the two before."""
     cut_passages: int | None
     """Cut passages of at least this many tokens, 5 or more, that an earlier document has, with the
-    punctuation and spaces around them. The scheme decides which passages are sure to be found: by
-    default those of 14 tokens or more, and with ``kgram(k=N)`` those of N."""
+    punctuation and spaces around them. By default, passages of 14 tokens or more are sure to
+    be found, and with the scheme ``kgram(k=N)`` passages of N tokens or more."""
     min_left: int | None
     """With ``cut_passages``: drop a document if fewer than this many words are left. Default: 5."""
     only_against: bool | None

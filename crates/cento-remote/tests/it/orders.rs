@@ -268,8 +268,8 @@ impl World {
     }
 }
 
-/// Copies a directory as it is at one moment. If a merge ends meanwhile, it removes files that the
-/// copied list of segments names, so the copy is repeated.
+/// Copies a directory at one moment. A merge that ends meanwhile removes files that the copied list
+/// of segments names, so the copy is then repeated.
 fn copy(from: &Path, to: &Path) {
     let list = || fs::read(from.join("meta.json")).unwrap();
     loop {
