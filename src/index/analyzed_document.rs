@@ -6,7 +6,7 @@
 use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 
-use super::storage::{ByteLru, InMemory, Owner};
+use super::storage::{ByteLru, InMemory, LruShare};
 use crate::text::AnalyzedText;
 
 /// The bytes of analyzed documents that an open index caches.
@@ -55,34 +55,32 @@ impl InMemory for AnalyzedDocument {
 
 /// The cached documents of one segment.
 pub(super) struct AnalyzedDocuments {
-    kept: Arc<ByteLru<AnalyzedDocument>>,
-    signed: Owner,
-    of_passages: Owner,
+    signed: LruShare<AnalyzedDocument>,
+    of_passages: LruShare<AnalyzedDocument>,
 }
 
 impl AnalyzedDocuments {
     /// Registers a segment with the cache of its index.
     pub fn new(kept: &Arc<ByteLru<AnalyzedDocument>>) -> AnalyzedDocuments {
-        let (signed, of_passages) = (kept.owner(), kept.owner());
-        AnalyzedDocuments { kept: kept.clone(), signed, of_passages }
+        AnalyzedDocuments { signed: kept.share(), of_passages: kept.share() }
     }
 
     /// Returns a document of the segment if the cache has it.
     pub fn find(&self, kind: TokenKind, doc: u32) -> Option<Arc<AnalyzedDocument>> {
-        self.kept.find(self.owner(kind), doc)
+        self.share(kind).find(doc)
     }
 
     /// Caches a document of the segment, split into tokens of this kind, unless it is too large.
     pub fn keep(&self, kind: TokenKind, doc: u32, document: &Arc<AnalyzedDocument>) {
         if document.memory_bytes() <= DOCUMENT_BYTES_MAX {
-            self.kept.put(self.owner(kind), doc, document);
+            self.share(kind).put(doc, document);
         }
     }
 
-    fn owner(&self, kind: TokenKind) -> Owner {
+    fn share(&self, kind: TokenKind) -> &LruShare<AnalyzedDocument> {
         match kind {
-            TokenKind::Signed => self.signed,
-            TokenKind::OfPassages => self.of_passages,
+            TokenKind::Signed => &self.signed,
+            TokenKind::OfPassages => &self.of_passages,
         }
     }
 }

@@ -73,7 +73,7 @@ pub use signed_document::SignedDocument;
 pub use signer::{DocumentSigner, IsKnown, Prepared, SignOutcome};
 pub use signing::{FINGERPRINT_BYTES, Signature};
 pub use snapshot::{DocAddress, Snapshot};
-pub use storage::{ByteLru, InMemory, Owner, query_words, words};
+pub use storage::{ByteLru, InMemory, LruShare, query_words, words};
 pub use stored_document::StoredDocument;
 pub use view::{SegmentFiles, SegmentView};
 pub use withdrawals::{CheckedText, digests as digests_of_withdrawal};

@@ -12,7 +12,7 @@ use super::searcher::Searcher;
 use crate::compare::programs::ProgramRuns;
 use crate::compare::runs::{ProgramWords, RunSet, Runs};
 use crate::error::Result;
-use crate::index::{AnalyzedDocument, ByteLru, Config, DocAddress, InMemory, Owner, Snapshot};
+use crate::index::{AnalyzedDocument, ByteLru, Config, DocAddress, InMemory, LruShare, Snapshot};
 use crate::overlap::Overlap;
 use crate::runtime::{Permit, Stop};
 use crate::scheme::RUN_TOKENS;
@@ -158,9 +158,8 @@ type MakeRuns<'a> = Box<dyn Fn(DocAddress, &RunMaker, &Stop) -> Result<RunSet> +
 pub struct StoredRuns<'a> {
     make: MakeRuns<'a>,
     maker: RunMaker,
-    kept: Arc<ByteLru<RunSet>>,
-    /// By segment, the owner of its sets in the cache.
-    owners: Vec<Owner>,
+    /// By segment, its sets in the cache.
+    kept: Vec<LruShare<RunSet>>,
 }
 
 impl std::fmt::Debug for StoredRuns<'_> {
@@ -274,8 +273,8 @@ impl<'a> StoredRuns<'a> {
         make: MakeRuns<'a>,
         kept: &Arc<ByteLru<RunSet>>,
     ) -> StoredRuns<'a> {
-        let owners = snapshot.segments().iter().map(|_| kept.owner()).collect();
-        StoredRuns { make, maker, kept: kept.clone(), owners }
+        let kept = snapshot.segments().iter().map(|_| kept.share()).collect();
+        StoredRuns { make, maker, kept }
     }
 
     /// Returns the maker of the sets.
@@ -288,8 +287,7 @@ impl<'a> StoredRuns<'a> {
     /// # Errors
     /// When a file cannot be read. [`Error::Cancelled`](crate::Error::Cancelled) soon after `stop`.
     pub fn of(&self, address: DocAddress, stop: &Stop) -> Result<Arc<RunSet>> {
-        self.kept.get(self.owners[address.segment as usize], address.doc, || {
-            (self.make)(address, &self.maker, stop)
-        })
+        self.kept[address.segment as usize]
+            .get(address.doc, || (self.make)(address, &self.maker, stop))
     }
 }

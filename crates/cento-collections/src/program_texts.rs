@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use cento::index::{ByteLru, DocAddress, Owner};
+use cento::index::{ByteLru, DocAddress, LruShare};
 use cento::search::{RunMaker, Searcher, StoredMemory};
 use cento_api::error::Result;
 use cento_text::compare::programs::ProgramRuns;
@@ -19,9 +19,8 @@ const KEPT_BYTES: usize = 128 << 20;
 /// The texts of the programs of an index.
 pub(super) struct ProgramTexts {
     searcher: Searcher,
-    /// The cache owner of each segment, because `kept` may serve two indexes.
-    owners: Vec<Owner>,
-    kept: Arc<ByteLru<ProgramRuns>>,
+    /// By segment, its runs in a cache that may serve two indexes.
+    kept: Vec<LruShare<ProgramRuns>>,
     /// The source of the memory for texts. `None` means unbounded.
     memory: Option<StoredMemory>,
 }
@@ -32,8 +31,8 @@ impl ProgramTexts {
         kept: &Arc<ByteLru<ProgramRuns>>,
         memory: Option<StoredMemory>,
     ) -> ProgramTexts {
-        let owners = searcher.snapshot().segments().iter().map(|_| kept.owner()).collect();
-        ProgramTexts { searcher: searcher.clone(), owners, kept: kept.clone(), memory }
+        let kept = searcher.snapshot().segments().iter().map(|_| kept.share()).collect();
+        ProgramTexts { searcher: searcher.clone(), kept, memory }
     }
 
     pub fn searcher(&self) -> &Searcher {
@@ -46,7 +45,7 @@ impl ProgramTexts {
     /// When the text cannot be read. [`Error::Cancelled`](cento::Error::Cancelled) soon after
     /// `stop`.
     pub fn runs(&self, address: DocAddress, stop: &Stop) -> Result<Arc<ProgramRuns>> {
-        self.kept.get(self.owners[address.segment as usize], address.doc, || {
+        self.kept[address.segment as usize].get(address.doc, || {
             let (text, tokens, _rooms) = self.read(address, stop)?;
             self.made(&text, &tokens, stop)
         })
@@ -59,9 +58,7 @@ impl ProgramTexts {
     /// As [`runs`](Self::runs).
     pub fn set(&self, address: DocAddress, maker: &RunMaker, stop: &Stop) -> Result<RunSet> {
         let (text, tokens, _rooms) = self.read(address, stop)?;
-        self.kept.get(self.owners[address.segment as usize], address.doc, || {
-            self.made(&text, &tokens, stop)
-        })?;
+        self.kept[address.segment as usize].get(address.doc, || self.made(&text, &tokens, stop))?;
         Ok(maker.of_tokens(&text, &tokens))
     }
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use tantivy::columnar::BytesColumn;
 
-use super::byte_lru::{ByteLru, InMemory, Owner};
+use super::byte_lru::{ByteLru, InMemory, LruShare};
 
 /// The number of strings read together. A decompressed block of the dictionary has ten times as
 /// many short strings, but reading more of them costs time for nothing where few are requested
@@ -19,8 +19,7 @@ const GROUP_STRINGS: u64 = 32;
 /// A column with at most one string per document.
 pub struct StringColumn {
     column: BytesColumn,
-    kept: Arc<ByteLru<Group>>,
-    owner: Owner,
+    kept: LruShare<Group>,
 }
 
 /// Consecutive strings of a dictionary.
@@ -33,7 +32,7 @@ pub struct Group {
 impl StringColumn {
     /// Creates a reader of `column`, with a cache.
     pub fn new(column: BytesColumn, kept: &Arc<ByteLru<Group>>) -> StringColumn {
-        StringColumn { column, kept: kept.clone(), owner: kept.owner() }
+        StringColumn { column, kept: kept.share() }
     }
 
     /// Returns the string of document `doc`, if it has a string.
@@ -44,7 +43,7 @@ impl StringColumn {
         let Some(ord) = self.column.ords().first(doc) else { return Ok(None) };
         let no_string = || io::Error::other(format!("no string {ord}"));
         let number = u32::try_from(ord / GROUP_STRINGS).map_err(|_| no_string())?;
-        let group = self.kept.get(self.owner, number, || Group::read(&self.column, number))?;
+        let group = self.kept.get(number, || Group::read(&self.column, number))?;
         let string = group.get((ord % GROUP_STRINGS) as usize);
         string.map(|string| Some(string.to_vec())).ok_or_else(no_string)
     }

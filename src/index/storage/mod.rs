@@ -22,7 +22,7 @@ use std::path::Path;
 
 use tantivy::directory::MmapDirectory;
 
-pub use byte_lru::{ByteLru, InMemory, Owner};
+pub use byte_lru::{ByteLru, InMemory, LruShare};
 pub use failure::{query_words, store_error, words};
 
 use crate::error::Result;

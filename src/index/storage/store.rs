@@ -23,7 +23,7 @@ use std::sync::Arc;
 use tantivy::directory::OwnedBytes;
 use zstd::bulk::Decompressor;
 
-use super::byte_lru::{ByteLru, InMemory, Owner};
+use super::byte_lru::{ByteLru, InMemory, LruShare};
 
 /// The bytes after the index.
 const TAIL_BYTES: usize = 28;
@@ -222,8 +222,7 @@ pub struct Store {
     parts: StoreParts,
     documents: u32,
     /// A cache of recently used blocks.
-    kept: Arc<ByteLru<Block>>,
-    owner: Owner,
+    kept: LruShare<Block>,
 }
 
 /// A decompressed block of documents.
@@ -261,7 +260,7 @@ impl Store {
     pub fn open(file: OwnedBytes, kept: &Arc<ByteLru<Block>>) -> Result<Store, Damage> {
         let parts = StoreParts::find(&file)?;
         let documents = parts.documents(&file)?;
-        Ok(Store { file, parts, documents, kept: kept.clone(), owner: kept.owner() })
+        Ok(Store { file, parts, documents, kept: kept.share() })
     }
 
     /// Returns the number of documents, deleted documents included.
@@ -288,7 +287,7 @@ impl Store {
     }
 
     fn block(&self, entry: &BlockEntry) -> Result<Arc<Block>, Damage> {
-        self.kept.get(self.owner, entry.documents.start, || {
+        self.kept.get(entry.documents.start, || {
             let block = Block::decode(&self.file[entry.bytes.clone()], entry.documents.len());
             block.ok_or((entry.bytes.start, "a block that cannot be decoded"))
         })
@@ -399,7 +398,7 @@ mod tests {
                 assert!(*store.document(doc).unwrap() == *expected, "{doc} of {documents}");
             }
             assert!(store.document(documents as u32).is_err());
-            assert!(store.kept.memory_bytes() <= KEPT_BYTES);
+            assert!(store.kept.cache().memory_bytes() <= KEPT_BYTES);
         }
     }
 

@@ -16,7 +16,7 @@ use super::spool::Spool;
 use super::unwritten::place_of;
 use super::verdict::{Holder, Reason};
 use super::{DedupSettings, Record};
-use cento::index::{ByteLru, DocAddress, MaxDf, Owner, SignedDocument};
+use cento::index::{DocAddress, LruShare, MaxDf, SignedDocument};
 use cento::search::{NeighborLimits, RunMaker, Searcher, StoredRuns, kept_runs};
 use cento_api::error::{Error, Result};
 use cento_api::overlap::Overlap;
@@ -54,18 +54,17 @@ pub struct RecentTexts {
     /// Makes the runs of incoming documents. `None` if texts do not decide.
     pub own: Option<RunMaker>,
     pub spool: Arc<Spool>,
-    /// A cache of runs, shared by kept and committed documents.
-    pub kept: Arc<ByteLru<RunSet>>,
-    /// The cache owner of uncommitted documents, which have numbers from 0.
-    pub owner: Owner,
+    /// The runs of uncommitted documents, which have numbers from 0, in a cache for committed
+    /// documents too.
+    pub kept: LruShare<RunSet>,
 }
 
 impl RecentTexts {
     /// Creates the texts of a new run. `own` makes the runs of incoming documents. Kept documents
     /// are compared by text only if their texts `are_at_hand`.
     pub fn new(own: Option<RunMaker>, are_at_hand: bool) -> RecentTexts {
-        let (kept, maker) = (kept_runs(), own.clone().filter(|_| are_at_hand));
-        RecentTexts { maker, own, spool: Arc::default(), owner: kept.owner(), kept }
+        let (kept, maker) = (kept_runs().share(), own.clone().filter(|_| are_at_hand));
+        RecentTexts { maker, own, spool: Arc::default(), kept }
     }
 
     /// Creates the texts for documents after a commit. Texts that `are_stored` by now leave the
@@ -75,8 +74,7 @@ impl RecentTexts {
             maker: self.maker.clone(),
             own: self.own.clone(),
             spool: if are_stored { Arc::default() } else { self.spool.clone() },
-            owner: self.kept.owner(),
-            kept: self.kept.clone(),
+            kept: self.kept.cache().share(),
         }
     }
 
@@ -84,7 +82,7 @@ impl RecentTexts {
     pub fn runs(&self, number: usize, recent: &Recent) -> Result<Option<Arc<RunSet>>> {
         let Some((maker, place)) = self.maker.as_ref().zip(recent.place) else { return Ok(None) };
         let read = || maker.of_text(&self.spool.read(place)?, Stop::NEVER);
-        self.kept.get(self.owner, number as u32, read).map(Some)
+        self.kept.get(number as u32, read).map(Some)
     }
 }
 
@@ -164,12 +162,12 @@ impl<'a> CommittedDocuments<'a> {
     ) -> CommittedDocuments<'a> {
         let stores_text = own.snapshot().config().store_text;
         let own_runs = texts.maker.as_ref().and_then(|maker| match stores_text {
-            true => own.stored_runs(Some(maker.clone()), &texts.kept, None),
+            true => own.stored_runs(Some(maker.clone()), texts.kept.cache(), None),
             false => Some(spooled_runs(own, maker, texts)),
         });
         let others = against.iter().map(|other| {
             let maker = other.verdict_maker().filter(|_| texts.own.is_some());
-            Verifier::new(other, other.stored_runs(maker, &texts.kept, None))
+            Verifier::new(other, other.stored_runs(maker, texts.kept.cache(), None))
         });
         let verifiers = [Verifier::new(own, own_runs)].into_iter().chain(others).collect();
         CommittedDocuments { own, against, verifiers, options, texts }
@@ -184,7 +182,7 @@ fn spooled_runs<'a>(own: &'a Searcher, maker: &RunMaker, texts: &'a RecentTexts)
             .ok_or_else(|| Error::internal("dedup", "a document has lost the place of its text"))?;
         texts.spool.read(place)
     };
-    StoredRuns::new(snapshot, maker.clone(), Box::new(read), &texts.kept)
+    StoredRuns::new(snapshot, maker.clone(), Box::new(read), texts.kept.cache())
 }
 
 impl CommittedDocuments<'_> {
