@@ -219,7 +219,11 @@ impl Measuring {
         let dedup = ["dedup", file, "--min-resemblance", NEAR, "--out", path_text(&out)?];
         job("dedup --min-resemblance 0.8", self.cento(&dedup)?);
         fs::remove_file(&out)?;
-        let dedup = [&dedup[..], &["--no-text"]].concat();
+        let kept = self.work.join("kept.idx");
+        if kept.exists() {
+            fs::remove_dir_all(&kept)?;
+        }
+        let dedup = [&dedup[..], &["--index", path_text(&kept)?, "--no-text"]].concat();
         job("dedup --min-resemblance 0.8 --no-text", self.cento(&dedup)?);
         let opened = snapshot(&with)?;
         let index = IndexSize {

@@ -143,7 +143,7 @@ struct DedupConfigArgs {
     #[arg(long, value_name = "FILE")]
     frequencies: Option<PathBuf>,
     /// Store no text in a new index.
-    #[arg(long, conflicts_with = "cut_passages")]
+    #[arg(long, requires = "index", conflicts_with = "cut_passages")]
     no_text: bool,
 }
 

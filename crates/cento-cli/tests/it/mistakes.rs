@@ -356,4 +356,7 @@ fn an_option_of_the_other_kind_of_inputs_comes_with_a_cure() {
     dir.json(&["add", "x.idx", "lastyear"]);
     let run = dir.run(&["pairs", "class", "--against", "x.idx", "--add"]);
     assert!(run.status < 2, "{}", run.err);
+    // It was accepted and did nothing.
+    let run = dir.run(&["dedup", "corpus.jsonl", "--no-text"]);
+    assert!(run.status == 2 && run.err.contains("--index <INDEX>"), "{}", run.err);
 }
