@@ -1,10 +1,10 @@
-//! Measures the peak memory of every verb and of the main routes, beside the bound that
-//! docs/concepts/limits.md states for it.
+//! Measures what every verb and the main routes take of the machine at most, beside the bounds
+//! that docs/concepts/limits.md states.
 //!
 //! Each verb runs over two corpora, the second with four times the documents, so that growth with
-//! the number of documents shows. Peaks are of anonymous memory, because the pages of mapped files
-//! are dropped when memory is short. They are sampled every two milliseconds, and the helper
-//! processes that read Office documents and Parquet have limits of their own.
+//! the number of documents shows. Memory is anonymous memory, because the pages of mapped files
+//! are dropped when memory is short. Samples are taken every two milliseconds. The helper processes
+//! that read Office documents and Parquet have separate limits.
 
 mod peak;
 mod routes;
@@ -18,9 +18,10 @@ use clap::Args;
 use fastrand::Rng;
 use serde_json::json;
 
+use self::peak::Peak;
 use crate::Result;
 
-/// Measure the peak memory of every verb and route, beside the stated bound.
+/// Measure the peak memory, files and threads of every verb and route, beside the stated bounds.
 #[derive(Debug, Args)]
 pub struct Bounds {
     /// A directory for the corpora and indexes, which is made anew.
@@ -57,6 +58,17 @@ pub enum StatedBound {
 /// For merges, a block of texts, and memory that the allocator keeps.
 const SLACK_MB: u64 = 300;
 
+/// The most open files, without connections. Files of an index are mapped and not kept open.
+const FILES_MAX: usize = 64;
+
+/// The most connections while one client sends one request: the listener, the client, and those
+/// that wake the threads of the service.
+const CONNECTIONS_MAX: usize = 8;
+
+/// The most threads: this number, and the next number for every processor.
+const THREADS_MAX: usize = 16;
+const PROCESSOR_THREADS_MAX: usize = 8;
+
 impl StatedBound {
     /// Returns the bound in MB for this budget in MiB and this number of documents.
     fn megabytes(self, memory: u64, documents: u64) -> u64 {
@@ -78,11 +90,11 @@ impl StatedBound {
     }
 }
 
-/// The peak of a verb or route over a corpus.
+/// The peaks of a verb or route over a corpus.
 struct PeakRow {
     name: String,
     bound: StatedBound,
-    peak_mb: f64,
+    peak: Peak,
 }
 
 /// The files that verbs and routes read.
@@ -123,20 +135,28 @@ impl Bounds {
             "`--memory {}MiB`, documents of {} words; peaks in MB of anonymous memory\n",
             self.memory, self.words
         );
-        println!("| verb or route | stated | of {many} | {few} | {many} | bytes a document more |");
-        println!("|---|---|---:|---:|---:|---:|");
+        println!(
+            "| verb or route | stated | of {many} | {few} | {many} | bytes a document more | files \
+             | connections | threads |"
+        );
+        println!("|---|---|---:|---:|---:|---:|---:|---:|---:|");
         let mut over = Vec::new();
         for (small, large) in small.iter().zip(large) {
-            let PeakRow { name, bound, peak_mb } = large;
+            let PeakRow { name, bound, peak } = large;
+            let Peak { memory_mb, files, connections, threads } = peak;
             let most = bound.megabytes(self.memory, many);
-            let more = (peak_mb - small.peak_mb) * 1e6 / (many - few) as f64;
+            let small_mb = small.peak.memory_mb;
+            let more = (memory_mb - small_mb) * 1e6 / (many - few) as f64;
             let stated = bound.stated();
             println!(
-                "| {name} | {stated} | {most} | {:.0} | {peak_mb:.0} | {more:.0} |",
-                small.peak_mb
+                "| {name} | {stated} | {most} | {small_mb:.0} | {memory_mb:.0} | {more:.0} | \
+                 {files} | {connections} | {threads} |"
             );
             let few_most = bound.megabytes(self.memory, few);
-            if *peak_mb > most as f64 || small.peak_mb > few_most as f64 {
+            let threads_max = THREADS_MAX + PROCESSOR_THREADS_MAX * cento::available_threads();
+            let is_over = *files > FILES_MAX || *connections > CONNECTIONS_MAX;
+            let is_over = is_over || *threads > threads_max;
+            if is_over || *memory_mb > most as f64 || small_mb > few_most as f64 {
                 over.push(name.as_str());
             }
         }
@@ -199,6 +219,11 @@ mod tests {
     #[test]
     fn limits_states_the_bound_of_each_verb_and_route() {
         let page = include_str!("../../../docs/concepts/limits.md");
+        let stated = format!(
+            "at most {FILES_MAX} open files and {THREADS_MAX} threads, and {PROCESSOR_THREADS_MAX} \
+             more threads for each"
+        );
+        assert!(page.replace('\n', " ").contains(&stated), "{stated}");
         for (name, bound) in verbs::BOUNDS.iter().chain(routes::BOUNDS) {
             let name = &format!("`{name}`");
             let is_row =

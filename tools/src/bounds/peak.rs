@@ -1,5 +1,7 @@
-//! Samples the anonymous memory of a process.
+//! Samples what a process takes of the machine.
 
+use std::fs;
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -8,9 +10,21 @@ use std::time::Duration;
 use crate::Result;
 use crate::bench::process::memory_mb;
 
-/// Runs a command to completion, and returns the peak in MB. Exit status 1, for nothing found, and
+/// The most that a process took of the machine at a time.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Peak {
+    /// Anonymous memory in MB.
+    pub memory_mb: f64,
+    /// Open files, without connections.
+    pub files: usize,
+    /// Open connections, with those that listen.
+    pub connections: usize,
+    pub threads: usize,
+}
+
+/// Runs a command to completion, and returns its peaks. Exit status 1, for nothing found, and
 /// 3, for quoting documents that a withdrawal leaves, are no errors.
-pub fn of(command: &mut Command) -> Result<f64> {
+pub fn of(command: &mut Command) -> Result<Peak> {
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
     let child = command.spawn()?;
     let process = child.id();
@@ -30,8 +44,8 @@ pub fn of(command: &mut Command) -> Result<f64> {
     }
 }
 
-/// Does `work`, and returns the peak of a running process in MB meanwhile.
-pub fn during(process: u32, work: impl FnOnce() -> Result) -> Result<f64> {
+/// Does `work`, and returns the peaks of a running process meanwhile.
+pub fn during(process: u32, work: impl FnOnce() -> Result) -> Result<Peak> {
     let is_over = AtomicBool::new(false);
     thread::scope(|scope| {
         let sampled = scope.spawn(|| sample(process, &is_over));
@@ -42,15 +56,33 @@ pub fn during(process: u32, work: impl FnOnce() -> Result) -> Result<f64> {
     })
 }
 
-fn sample(process: u32, is_over: &AtomicBool) -> f64 {
-    let mut peak = 0.0f64;
+fn sample(process: u32, is_over: &AtomicBool) -> Peak {
+    let mut peak = Peak::default();
+    let proc = Path::new("/proc").join(process.to_string());
+    let count = |dir: &str| fs::read_dir(proc.join(dir)).map_or(0, Iterator::count);
     loop {
         // Read before the sample, so that even a short run has a sample.
         let is_last = is_over.load(Ordering::Relaxed);
-        peak = peak.max(memory_mb(process, "RssAnon:").unwrap_or(0.0));
+        peak.memory_mb = peak.memory_mb.max(memory_mb(process, "RssAnon:").unwrap_or(0.0));
+        let (files, connections) = open_files(&proc.join("fd"));
+        peak.files = peak.files.max(files);
+        peak.connections = peak.connections.max(connections);
+        peak.threads = peak.threads.max(count("task"));
         if is_last {
             return peak;
         }
         thread::sleep(Duration::from_millis(2));
     }
+}
+
+/// Counts the open files of a process, and its connections.
+fn open_files(dir: &Path) -> (usize, usize) {
+    let opened = fs::read_dir(dir).into_iter().flatten().flatten();
+    let is_connection = |path: &Path| path.to_string_lossy().starts_with("socket:");
+    opened.filter_map(|file| fs::read_link(file.path()).ok()).fold((0, 0), |counts, path| {
+        match is_connection(&path) {
+            true => (counts.0, counts.1 + 1),
+            false => (counts.0 + 1, counts.1),
+        }
+    })
 }

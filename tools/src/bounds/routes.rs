@@ -71,10 +71,10 @@ pub fn measure(
             BOUNDS.iter().find(|(name, _)| *name == route).ok_or("a route has no bound")?;
         let args = ["--memory", &memory, "--timeout", "10min"];
         let mut service = Running::start(cento, &corpus.path(INDEX), &args)?;
-        let peak_mb = peak::during(service.id(), || post(&service.url, route, &body))?;
+        let peak = peak::during(service.id(), || post(&service.url, route, &body))?;
         service.kill()?;
-        eprintln!("{} documents: {route}: {peak_mb:.0} MB", corpus.documents);
-        rows.push(PeakRow { name: format!("`{route}`"), bound: *bound, peak_mb });
+        eprintln!("{} documents: {route}: {:.0} MB", corpus.documents, peak.memory_mb);
+        rows.push(PeakRow { name: format!("`{route}`"), bound: *bound, peak });
     }
     Ok(rows)
 }

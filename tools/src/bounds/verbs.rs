@@ -117,10 +117,10 @@ pub fn measure(
         if *bound == Budget {
             command.args(["--memory", &format!("{}MiB", corpus.memory)]);
         }
-        let peak_mb = peak::of(&mut command)?;
+        let peak = peak::of(&mut command)?;
         let case = if case.is_empty() { String::new() } else { format!(", {case}") };
-        eprintln!("{} documents: {verb}{case}: {peak_mb:.0} MB", corpus.documents);
-        rows.push(PeakRow { name: format!("`{verb}`{case}"), bound: *bound, peak_mb });
+        eprintln!("{} documents: {verb}{case}: {:.0} MB", corpus.documents, peak.memory_mb);
+        rows.push(PeakRow { name: format!("`{verb}`{case}"), bound: *bound, peak });
     }
     Ok(rows)
 }
