@@ -25,7 +25,9 @@ use cento::Stop;
 use cento::index::{Index, Preset};
 use cento::text::code::language_in;
 use cento_client::Client;
-use cento_source::{self, AddOptions, AddReport, Html, MetaFields, SourceOptions, check_there};
+use cento_source::{
+    self, AddOptions, AddReport, Html, MetaFields, NO_FIELD, SourceOptions, check_there,
+};
 
 /// Add documents to an index, and replace documents with the same id.
 ///
@@ -156,16 +158,7 @@ const RECORD_SHARE: usize = 8;
 /// count.
 const RECORD_BYTES_MIN: usize = 1 << 20;
 
-/// The field name that means: no field for the id, or for the meta object.
-const NO_FIELD: &str = "NONE";
-
 impl SourceArgs {
-    /// Returns the options for a verb that stores documents. Reading counts fields that are not
-    /// kept, for [`tell_fields`].
-    pub fn counting_fields(options: SourceOptions) -> SourceOptions {
-        SourceOptions { field_use: Some(Arc::default()), ..options }
-    }
-
     /// Reports record fields that no document keeps. Returns whether a field that an option names
     /// is missing in every record, which is reported as an error.
     pub fn tell_fields(&self, source: &SourceOptions) -> bool {
@@ -189,25 +182,9 @@ impl SourceArgs {
         missing.is_some() || lacks_id_or_text
     }
 
-    /// Returns whether an option names a field of the id, or one of several fields of the text,
-    /// that no record has. This is reported as an error.
+    /// Reports that no record has a field that an option names. Returns whether this is so.
     pub fn tell_missing(source: &SourceOptions) -> bool {
-        let fields = source.field_use.as_ref();
-        let missing = fields.and_then(|all| all.missing_text(&source.text_field));
-        if let Some(field) = missing {
-            tell!(
-                "cento: no record has the field `{field}` of --text-field, so no text has a part \
-                 of it; repeat the command with the right name"
-            );
-        }
-        let is_named = source.id_field != NO_FIELD;
-        let lacks_id =
-            is_named && source.field_use.as_ref().is_some_and(|all| all.lacks_id(&source.id_field));
-        if lacks_id {
-            let field = &source.id_field;
-            tell!("cento: no record has the field `{field}` of --id-field, so the ids are numbers");
-        }
-        lacks_id || missing.is_some()
+        source.check_fields().inspect_err(|error| tell!("cento: {error}")).is_err()
     }
 
     /// Returns the options for reading files without a limit from a memory budget.
@@ -232,8 +209,8 @@ impl SourceArgs {
             extraction: extraction(),
             readers: self.readers.readers(),
             tables: tables(),
-            // Reports a misspelled field if there are several fields.
-            field_use: (self.text_field.len() > 1).then(Arc::default),
+            // Finds misspelled fields.
+            field_use: Some(Arc::default()),
             ..defaults
         }
     }
@@ -336,7 +313,6 @@ impl Add {
         };
         let filter = self.grouping.without_data(self.filter.filter()?);
         let source = SourceOptions { filter, takes_meta_changes: true, ..source };
-        let source = SourceArgs::counting_fields(source);
         let is_new = matches!(&target, Target::Index(path) if !Index::exists(path));
         let index = match target {
             Target::Index(path) => self.open_or_create(&path, &source)?,

@@ -233,8 +233,7 @@ impl TemporaryIndex<'_> {
         tells_empty: bool,
         stop: &Stop,
     ) -> cento::Result<InputOutcomes> {
-        let source = SourceArgs::counting_fields(source.clone());
-        let source = &self.grouping.grouped(self.paths, source, stop)?;
+        let source = &self.grouping.grouped(self.paths, source.clone(), stop)?;
         let options = AddOptions {
             memory_bytes: memory::default_bytes(),
             numbers_ids: true,
@@ -261,7 +260,7 @@ impl TemporaryIndex<'_> {
         });
         progress.finish();
         let documents = added?.added;
-        SourceArgs::tell_missing(source);
+        source.check_fields()?;
         Ok(InputOutcomes { documents, not_compared, left_out, warnings })
     }
 }

@@ -151,15 +151,13 @@ impl FieldUse {
 
     /// Returns whether there are records and none has the field of the id, so that every record got
     /// a number. The usual field, `id`, may be missing.
-    #[must_use]
-    pub fn lacks_id(&self, id_field: &str) -> bool {
+    pub(crate) fn lacks_id(&self, id_field: &str) -> bool {
         let is_named = id_field != SourceOptions::default().id_field;
         is_named && self.is_any.load(Ordering::Relaxed) && !self.has_id.load(Ordering::Relaxed)
     }
 
     /// Returns the first of several text fields that no record had, or `None` without records.
-    #[must_use]
-    pub fn missing_text<'a>(&self, text_field: &'a TextField) -> Option<&'a str> {
+    pub(crate) fn missing_text<'a>(&self, text_field: &'a TextField) -> Option<&'a str> {
         if !self.is_any.load(Ordering::Relaxed) || text_field.names().count() < 2 {
             return None;
         }

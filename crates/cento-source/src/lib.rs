@@ -208,7 +208,35 @@ pub struct SourceOptions {
     pub stop: Stop,
 }
 
+/// The name of no field: places become the ids of documents, or no meta is kept.
+pub const NO_FIELD: &str = "NONE";
+
 impl SourceOptions {
+    /// Checks that the field of the id, and each of several fields of the text, was in some of the
+    /// records that were read, as far as [`field_use`](Self::field_use) learned.
+    ///
+    /// # Errors
+    /// When no record had a field that these options name. It is probably misspelled.
+    pub fn check_fields(&self) -> Result<()> {
+        let Some(fields) = &self.field_use else { return Ok(()) };
+        if let Some(field) = fields.missing_text(&self.text_field) {
+            let what = format!(
+                "no record has the field `{field}` of --text-field, so no text has a part of it; \
+                 repeat the command with the right name"
+            );
+            return Err(Error::argument("text_field", what));
+        }
+        let field = &self.id_field;
+        if field != NO_FIELD && fields.lacks_id(field) {
+            let what = format!(
+                "no record has the field `{field}` of --id-field, so the ids are numbers; repeat \
+                 the command with the right name"
+            );
+            return Err(Error::argument("id_field", what));
+        }
+        Ok(())
+    }
+
     /// Returns the encoding that the user chose.
     pub(crate) fn label(&self) -> charset::EncodingLabel<'_> {
         charset::EncodingLabel::of(self.encoding.as_deref(), None)

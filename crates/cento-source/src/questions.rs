@@ -16,7 +16,8 @@ use crate::fields;
 use crate::filter::NO_TEXT_FIELD;
 use crate::jsonl::{has_field, id_in};
 use crate::{
-    FileBelow, Html, MetaFields, ReadError, SourceOptions, TextField, files_below, place_of,
+    FileBelow, Html, MetaFields, NO_FIELD, ReadError, SourceOptions, TextField, files_below,
+    place_of,
 };
 
 /// The fields of a record with the parts of a question.
@@ -53,9 +54,6 @@ impl QuestionFields {
 
 /// A part of the files that is not a question.
 pub type QuestionError = ReadError;
-
-/// A field name that no record has, so that places become the ids of documents.
-const NO_FIELD: &str = "\0";
 
 /// The maximum number of fields on a path to questions.
 const PATH_STEPS_MAX: usize = 8;
@@ -98,6 +96,7 @@ pub fn questions(
     let source = SourceOptions {
         text_field: fields.text_field(),
         id_field: NO_FIELD.into(),
+        field_use: None,
         keeps_records: true,
         keeps_places: false,
         needs_text_only: true,

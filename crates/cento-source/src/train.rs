@@ -53,6 +53,7 @@ pub fn train(
                 true => for_each_text(inputs, source, add, skipped)?,
                 false => for_each_text(inputs, source, add, &mut |_| {})?,
             }
+            source.check_fields()?;
             // With an empty table, every fingerprint would count as rare.
             if is_any { Ok(()) } else { Err(no_text(inputs)) }
         },

@@ -385,7 +385,7 @@ impl Decontaminate {
             spinner.tell(&|| counted(found.tally.documents(), "document"));
         }
         spinner.finish();
-        SourceArgs::tell_missing(&source);
+        source.check_fields()?;
         Ok(found)
     }
 

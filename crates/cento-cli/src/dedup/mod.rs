@@ -229,7 +229,7 @@ impl Dedup {
                 files.tell(Event::Skipped { place, why }, self.annotate)?;
             }
         }
-        let source = metered(&self.paths, SourceArgs::counting_fields(self.source()));
+        let source = metered(&self.paths, self.source());
         let spinner = Spinner::reading(&source);
         // The earlier run was interrupted after finishing, so nothing is left to do.
         let mut defaults = None;

@@ -78,7 +78,6 @@ impl Train {
             cento_source::train(&self.inputs, &options, &training, &self.out, &mut skipped)?;
         spinner.finish();
         messages.finish();
-        SourceArgs::tell_missing(&options);
         let header = table.header();
         note!(
             "counted {} documents, {} different runs of {} tokens; wrote {}",

@@ -7,7 +7,6 @@ use std::slice;
 use serde::Serialize;
 
 use super::{Search, UserQuery};
-use crate::add::SourceArgs;
 use crate::advice::advised;
 use crate::messages::Messages;
 use crate::method::fingerprint;
@@ -128,7 +127,7 @@ impl Search {
             let options = SourceOptions { filter, ..options };
             let options = self.unit.grouped(&self.files, options, Stop::NEVER)?;
             for_each_document(&self.files, &options, unanswered, each)?;
-            SourceArgs::tell_missing(&options);
+            options.check_fields()?;
             return Ok(());
         }
         for path in files {
@@ -138,7 +137,7 @@ impl Search {
                 for_each_document(slice::from_ref(path), &options, unanswered, each)?;
             }
         }
-        SourceArgs::tell_missing(&options);
+        options.check_fields()?;
         Ok(())
     }
 

@@ -265,7 +265,7 @@ impl AddWatch {
             }
         }
         messages.finish();
-        SourceArgs::tell_missing(&options);
+        options.check_fields()?;
         if self.name.is_some() && requests.len() > 1 {
             let what = format!("--name is for one watch, and these are {}", requests.len());
             return Err(Error::argument("name", what));

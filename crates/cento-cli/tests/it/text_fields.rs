@@ -94,12 +94,26 @@ fn an_id_field_that_no_record_has_is_an_error() {
         assert_eq!(run.status, 2, "{}", run.err);
         let said = "no record has the field `ulr` of --id-field";
         assert!(run.err.contains(said), "{}", run.err);
-        for verb in ["dedup", "pairs", "cluster"] {
-            let run = dir.run(&[verb, file, "--id-field", "ulr"]);
-            assert_eq!(run.err.matches(said).count(), 1, "{verb}: {}", run.err);
-        }
         let run = dir.run(&["add", "right", file, "--id-field", "url"]);
         assert_eq!(run.status, 0, "{}", run.err);
+        // Some verbs said so and ended with 0, and the others said nothing.
+        for verb in [
+            &["dedup"][..],
+            &["pairs"],
+            &["cluster"],
+            &["families"],
+            &["lineage"],
+            &["search", "right"],
+            &["trace", "right"],
+            &["watch", "add", "right"],
+            &["decontaminate", "--against", "in.jsonl", "--question-field", "text"],
+            &["method", "train", "--out", "table"],
+        ] {
+            let run = dir.run(&[verb, &[file, "--id-field", "ulr"]].concat());
+            assert_eq!(run.err.matches(said).count(), 1, "{verb:?}: {}", run.err);
+            assert_eq!(run.status, 2, "{verb:?}: {}", run.err);
+        }
+        assert!(!dir.path("table").exists());
         // Without the usual field, records get numbers.
         let run = dir.run(&["add", "numbers", file]);
         assert_eq!(run.status, 0, "{}", run.err);

@@ -161,7 +161,7 @@ impl Tune {
         unused.by_name.tell();
         let cases = self.cases(documents, pairs, language.as_deref(), &mut unused, &stop)?;
         unused.messages.finish();
-        SourceArgs::tell_missing(&source);
+        source.check_fields()?;
         let settings = settings(self.preset, language.as_deref());
         let by = self.by();
         let dir =
