@@ -1,6 +1,7 @@
 //! Limits how much freed memory the allocator keeps.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Makes the allocator return freed memory to the system: the free end of an area if it is larger
 /// than [`KEPT_BYTES_MAX`], and every freed piece of at least this size.
@@ -28,23 +29,37 @@ fn set(limit: libc::c_int) -> bool {
     unsafe { libc::mallopt(limit, KEPT_BYTES_MAX) == 1 }
 }
 
-/// The bytes freed since memory was last returned.
-static FREED: AtomicUsize = AtomicUsize::new(0);
+/// The memory of the process after freed memory was last returned, in KiB.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+static TAKEN_KIB: AtomicU64 = AtomicU64::new(0);
 
-/// Freed bytes before memory is returned. Not after every request, because the allocator looks
-/// through its whole memory.
-const FREED_BYTES_MAX: usize = 64 << 20;
+/// The growth after which freed memory is returned, in KiB. Not after every request, because the
+/// allocator looks through its whole memory.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+const GROWTH_KIB_MAX: u64 = 64 << 10;
 
-/// Notes that about `bytes` bytes in small pieces, such as meta objects, were freed, and has the
-/// allocator return freed memory from time to time. On its own, the allocator returns only the end
-/// of an area, so a single piece in use kept a hundred MB before it.
-pub fn freed(bytes: usize) {
-    let before = FREED.fetch_add(bytes, Ordering::Relaxed);
-    if before.saturating_add(bytes) >= FREED_BYTES_MAX {
-        FREED.store(0, Ordering::Relaxed);
-        #[cfg(all(target_os = "linux", target_env = "gnu"))]
+/// Has the allocator return freed memory if the process has grown by [`GROWTH_KIB_MAX`]. Called
+/// where much may have been freed in small pieces, such as meta objects.
+///
+/// On its own, the allocator returns only the end of an area, so a single piece in use kept a
+/// hundred MB before it. A service of a small index with many commits kept 100 MB more than it
+/// used. Counting the freed bytes missed what caches and dropped commits free.
+pub fn give_back_if_grown() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    if let Some(taken) = taken_kib()
+        && taken >= TAKEN_KIB.load(Ordering::Relaxed) + GROWTH_KIB_MAX
+    {
         trim();
+        TAKEN_KIB.store(taken_kib().unwrap_or(taken), Ordering::Relaxed);
     }
+}
+
+/// Returns the memory of the process without mapped files, in KiB.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+fn taken_kib() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let stated = status.lines().find_map(|line| line.strip_prefix("RssAnon:"))?;
+    stated.split_whitespace().next()?.parse().ok()
 }
 
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
@@ -58,10 +73,11 @@ fn trim() {
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 mod tests {
     use std::env;
-    use std::fs;
     use std::process::Command;
     use std::sync::Barrier;
     use std::thread;
+
+    use super::taken_kib;
 
     /// Runs a test of this module in a separate process, because neighboring tests take memory,
     /// too.
@@ -77,13 +93,6 @@ mod tests {
         assert!(output.status.success() && printed.contains("1 passed"), "{printed}");
     }
 
-    /// Returns the resident memory of the process, in bytes, without mapped files.
-    fn taken_bytes() -> usize {
-        let pages = fs::read_to_string("/proc/self/statm").unwrap();
-        let mut pages = pages.split(' ').skip(1).map(|number| number.parse::<usize>().unwrap());
-        (pages.next().unwrap() - pages.next().unwrap()) * 4096
-    }
-
     /// Allocates a large piece, which raises a default limit, and many smaller pieces.
     fn request() {
         drop(vec![1u8; 30 << 20]);
@@ -95,14 +104,14 @@ mod tests {
     fn memory_freed_before_a_piece_in_use_is_given_back() {
         alone("memory_freed_before_a_piece_in_use_is_given_back", || {
             super::give_back();
-            let before = taken_bytes();
+            let before = taken_kib().unwrap();
             let mut pieces: Vec<Box<[u8; 100]>> =
                 (0..1_000_000).map(|_| Box::new([1; 100])).collect();
             let last = pieces.pop();
             drop(pieces);
-            super::freed(100 << 20);
-            let kept = taken_bytes().saturating_sub(before);
-            assert!(last.is_some() && kept < 60 << 20, "{} MiB are kept", kept >> 20);
+            super::give_back_if_grown();
+            let kept = taken_kib().unwrap().saturating_sub(before);
+            assert!(last.is_some() && kept < 60 << 10, "{} MiB are kept", kept >> 10);
         });
     }
 
@@ -110,7 +119,7 @@ mod tests {
     fn memory_freed_by_requests_is_given_back() {
         alone("memory_freed_by_requests_is_given_back", || {
             super::give_back();
-            let before = taken_bytes();
+            let before = taken_kib().unwrap();
             let (done, waits) = (Barrier::new(5), Barrier::new(5));
             thread::scope(|scope| {
                 for _ in 0..4 {
@@ -121,9 +130,9 @@ mod tests {
                     });
                 }
                 done.wait();
-                let kept = taken_bytes().saturating_sub(before);
+                let kept = taken_kib().unwrap().saturating_sub(before);
                 waits.wait();
-                assert!(kept < 40 << 20, "{} MiB are kept", kept >> 20);
+                assert!(kept < 40 << 10, "{} MiB are kept", kept >> 10);
             });
         });
     }

@@ -105,7 +105,7 @@ fn sign_all(
             }
             Err(failure) => {
                 // Some documents may have been made, even if the client is gone.
-                allocator::freed(usual);
+                allocator::give_back_if_grown();
                 reply.send(Err(failure));
             }
         }

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 
+use super::allocator;
 use super::metrics::Metrics;
 use cento::index::{Index, Snapshot};
 use cento::search::Searcher;
@@ -74,6 +75,8 @@ impl PublishedCommit {
         tell(&indexes, &searcher, metrics);
         *self.indexes.write().unwrap_or_else(PoisonError::into_inner) = indexes;
         *self.current.write().unwrap_or_else(PoisonError::into_inner) = searcher;
+        // The commit before and what was kept for it are gone.
+        allocator::give_back_if_grown();
         Ok(())
     }
 }

@@ -25,7 +25,6 @@ use self::recovery::{take_out, take_out_refused};
 use self::removal::{patched, removed};
 use super::pending::{Change, Changes, PendingChange, Poisons, RefusedChange, SentResult, State};
 use super::{Status, WriterInbox, WriterSettings};
-use crate::allocator;
 use crate::command::{Command, ReceivedDocument, Reply};
 use crate::failure::Failure;
 use crate::metrics::Metrics;
@@ -403,10 +402,8 @@ impl WriterLoop {
         let has_changes = self.uncommitted() > 0;
         match Error::catch("a commit", || self.writer()?.commit()) {
             Ok(()) => {
-                let bytes = self.kept.bytes();
                 self.kept.take();
                 self.committed(started, has_changes);
-                allocator::freed(bytes);
             }
             Err(Error::Internal { .. }) => {
                 // Recovery answers the waiting clients.
