@@ -15,7 +15,8 @@ fail() {
 root=$(mktemp -d)
 server=
 cleanup() {
-    [[ -z $server ]] || kill "$server" 2>/dev/null || true
+    # `unshare` ignores a request to end, and its end kills the service.
+    [[ -z $server ]] || kill -KILL "$server" 2>/dev/null || true
     rm -rf "$root"
 }
 trap cleanup EXIT
@@ -33,10 +34,9 @@ done
 
 # With the network of this machine, for the service and its client. Readers of documents run in processes of their own,
 # which find the program in /proc.
-run() {
-    env -i HOME=/tmp unshare --user --map-root-user --mount --pid --fork --kill-child \
-        --mount-proc=/proc --root="$root" --wd=/work /opt/cento "$@" </dev/null
-}
+installed=(env -i HOME=/tmp unshare --user --map-root-user --mount --pid --fork --kill-child
+    --mount-proc=/proc --root="$root" --wd=/work /opt/cento)
+run() { "${installed[@]}" "$@" </dev/null; }
 
 run --version
 ! run info formats | grep -B2 'this build does not read it' || fail "it does not read every format"
@@ -46,7 +46,7 @@ while read -r _ verb rest; do
     read -ra arguments <<<"$rest"
     if [[ $verb == serve ]]; then
         # Any free port, because another service may have the usual one.
-        run serve "${arguments[@]}" --listen 127.0.0.1:0 >"$root/serve.log" 2>&1 &
+        "${installed[@]}" serve "${arguments[@]}" --listen 127.0.0.1:0 </dev/null >"$root/serve.log" 2>&1 &
         server=$!
         for _ in {1..100}; do
             url=$(grep -o 'http://127[0-9.:]*' "$root/serve.log" | head -n 1 || true)
