@@ -16,7 +16,7 @@ root=$(mktemp -d)
 server=
 cleanup() {
     # `unshare` ignores a request to end, and its end kills the service.
-    [[ -z $server ]] || kill -KILL "$server" 2>/dev/null || true
+    [[ -z $server ]] || { kill -KILL "$server" && wait "$server"; } 2>/dev/null || true
     rm -rf "$root"
 }
 trap cleanup EXIT
