@@ -36,9 +36,14 @@ impl UnreadBoilerplate {
     }
 }
 
-/// The boilerplate that the user chose: `auto`, and paths.
+/// The name of no boilerplate: all text counts.
+const NONE: &str = "none";
+
+/// The boilerplate that the user chose: `auto`, `none`, and paths.
 #[derive(Debug, Default)]
 pub struct NamedBoilerplate {
+    /// Whether the user chose nothing, not even `none`.
+    is_open: bool,
     /// With `auto`: the minimum share of documents that have a passage of boilerplate.
     pub auto: Option<BoilerplateShare>,
     /// Files, directories and indexes.
@@ -46,13 +51,13 @@ pub struct NamedBoilerplate {
 }
 
 impl NamedBoilerplate {
-    /// Tells `auto` from paths; the last `auto` counts.
+    /// Tells `auto` and `none` from paths; the last `auto` counts.
     ///
     /// # Errors
     /// When the share of `auto` cannot be used.
     pub fn of(names: &[PathBuf]) -> cento::Result<NamedBoilerplate> {
-        let mut named = NamedBoilerplate::default();
-        for name in names {
+        let mut named = NamedBoilerplate { is_open: names.is_empty(), ..Default::default() };
+        for name in names.iter().filter(|name| name.as_os_str() != NONE) {
             match name.to_str().map_or(Ok(None), BoilerplateShare::of_auto)? {
                 Some(share) => named.auto = Some(share),
                 None => named.paths.push(name.clone()),
@@ -98,14 +103,24 @@ impl NamedBoilerplate {
         found.added_to(boilerplate, snapshot, stop)
     }
 
-    /// Lets submissions ignore the passages that most submissions have, if requested.
+    /// Lets submissions ignore the passages that most submissions have, if requested, or what was
+    /// handed out if the user chose nothing.
     ///
     /// # Errors
     /// Like [`add_auto`](Self::add_auto).
     pub fn add_auto_of(&self, submissions: Submissions) -> cento::Result<Submissions> {
-        let Some(share) = self.auto else { return Ok(submissions) };
-        let found = submissions.repeated_passages(share)?;
-        note!("cento: boilerplate: {}", proposed(&found));
+        let found = match self.auto {
+            Some(share) => submissions.repeated_passages(share)?,
+            None if self.is_open && submissions.stores_texts() => submissions.handouts()?,
+            None => return Ok(submissions),
+        };
+        match (self.auto, found.passages.is_empty()) {
+            (Some(_), _) => note!("cento: boilerplate: {}", proposed(&found)),
+            (None, true) => {}
+            (None, false) => {
+                note!("cento: handed out, so not compared: {}; -b none counts it", proposed(&found))
+            }
+        }
         submissions.without_repeated(&found)
     }
 }

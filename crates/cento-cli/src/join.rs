@@ -18,8 +18,10 @@ use cento_collections::{Scope, StopCounts};
 #[derive(Debug, Clone, Args)]
 pub struct JoinArgs {
     /// Ignore this boilerplate, such as templates: files, folders or an index. `auto` ignores the
-    /// passages that three of four documents have (auto:0.5: half of them). Can be repeated.
-    #[arg(long, short = 'b', value_name = "PATH|auto")]
+    /// passages that three of four documents have (auto:0.5: half of them), `none` ignores
+    /// nothing. Can be repeated. Default: nothing, but `pairs` of files ignores the passages of
+    /// `auto` if they are at most half of a document of average length.
+    #[arg(long, short = 'b', value_name = "PATH|auto|none")]
     pub boilerplate: Vec<PathBuf>,
     /// Number of threads that search. Default: the number of processors.
     #[arg(long, value_name = "N", value_parser = parse_threads)]

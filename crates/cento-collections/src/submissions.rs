@@ -62,6 +62,10 @@ pub struct Submissions {
     progress: Option<Arc<dyn Fn(u64) + Send + Sync>>,
 }
 
+/// The documents of a class. More documents have little text that three of four of them have, and
+/// finding the text takes as long as the comparison.
+pub const HANDOUT_DOCUMENTS_MAX: u64 = 1000;
+
 impl fmt::Debug for Submissions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Submissions").field("options", &self.options).finish_non_exhaustive()
@@ -135,6 +139,30 @@ impl Submissions {
     /// The errors of [`repeated_passages`].
     pub fn repeated_passages(&self, share: BoilerplateShare) -> Result<RepeatedPassages> {
         repeated_passages(&self.new, &self.options.scope()?, share, self.threads, &self.stop)
+    }
+
+    /// Returns whether the texts of the new documents are stored.
+    #[must_use]
+    pub fn stores_texts(&self) -> bool {
+        self.new.config().store_text
+    }
+
+    /// Finds what was handed out, such as the text of an assignment: the passages that most of the
+    /// new documents have, if all of them together are at most half of a document of average
+    /// length. Longer text is what versions of one text, or of one form, have in common, so that no
+    /// passage is returned. Nor is any from more than [`HANDOUT_DOCUMENTS_MAX`] documents. The
+    /// documents of a group count as one.
+    ///
+    /// # Errors
+    /// The errors of [`repeated_passages`].
+    pub fn handouts(&self) -> Result<RepeatedPassages> {
+        let (stats, none) = (self.new.stats()?, RepeatedPassages::of_groups(Vec::new()));
+        if stats.documents > HANDOUT_DOCUMENTS_MAX {
+            return Ok(none);
+        }
+        let found = self.repeated_passages(BoilerplateShare::default())?;
+        let tokens: u64 = found.passages.iter().map(|passage| u64::from(passage.tokens)).sum();
+        Ok(if tokens * stats.documents * 2 <= stats.tokens { found } else { none })
     }
 
     /// Ignores these passages of the new documents too.

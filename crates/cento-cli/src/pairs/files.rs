@@ -225,6 +225,8 @@ impl Pairs {
         }
         if let Some((paths, count)) = report_args::listed_and_counted(&self.join.boilerplate) {
             run = run.with_names("boilerplate", paths, count);
+        } else if searcher.boilerplate().is_some() {
+            run = run.with("boilerplate", "what was handed out");
         }
         Ok(run)
     }

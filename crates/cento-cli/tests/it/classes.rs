@@ -309,6 +309,32 @@ fn names_of_a_learning_platform_are_noticed() {
 }
 
 #[test]
+fn what_a_class_was_handed_out_counts_in_no_pair() {
+    // Every two of 12 pupils shared 30 % without a passage, because all have the worksheet.
+    let dir = Dir::new();
+    let sheet = words(1, 60);
+    for number in 0..12 {
+        let text = words(if number == 7 { 23 } else { 20 + number }, 140);
+        let edited = if number == 7 { text.replacen(' ', " certainly ", 9) } else { text };
+        dir.write(&format!("class/e{number}.txt"), format!("{sheet}\n\n{edited}"));
+    }
+    let said = dir.run(&["pairs", "class"]).err;
+    assert!(said.contains("handed out, so not compared: 1 passage of 60 tokens"), "{said}");
+    let copied = ["class/e3.txt class/e7.txt"];
+    assert_eq!(pairs(&dir, &["pairs", "class"]).0, copied);
+    dir.write("sheet.txt", &sheet);
+    assert_eq!(pairs(&dir, &["pairs", "class", "-b", "sheet.txt"]).0, copied);
+    assert_eq!(pairs(&dir, &["pairs", "class", "-b", "none", "--limit", "100"]).0.len(), 66);
+    // What versions of one text have in common was not handed out.
+    let text = words(50, 140);
+    for number in 0..8 {
+        let edited = text.replacen(' ', &format!(" edit{number} "), 2);
+        dir.write(&format!("versions/v{number}.txt"), edited);
+    }
+    assert_eq!(pairs(&dir, &["pairs", "versions", "--limit", "100"]).0.len(), 28);
+}
+
+#[test]
 fn the_shares_of_a_submission_do_not_depend_on_the_listed_pairs() {
     // The worksheet is in every document, so the pair with the source is far down the list.
     let dir = Dir::new();
@@ -324,7 +350,7 @@ fn the_shares_of_a_submission_do_not_depend_on_the_listed_pairs() {
     let text = format!("{sheet} {} {}", words(30, 60), copied.join(" "));
     dir.write("new/mal/main.txt", text);
     let pairs_of = |more: &[&str]| {
-        let args = ["pairs", "new", "--by", "directory", "--against", "old.idx"];
+        let args = ["pairs", "new", "--by", "directory", "--against", "old.idx", "-b", "none"];
         let (listed, mut rest) = pairs(&dir, &[&args[..], more].concat());
         rest.retain(|line| line["document"].is_string());
         (listed, rest)
