@@ -26,6 +26,9 @@ pub const DROP: i16 = 32;
 /// memory and lets scores fit into 16 bits.
 const ROWS_MAX: usize = 1 << 14;
 
+/// The number of cells that are computed at once.
+const LANES: usize = 16;
+
 /// The score of an abandoned or missing cell, too low for any addition to matter.
 const GIVEN_UP: i16 = i16::MIN / 2;
 
@@ -67,6 +70,57 @@ struct Antidiagonal {
     first: usize,
     /// The index in `moves` of the first cell.
     at: usize,
+}
+
+/// The letters and scores that consecutive cells of an antidiagonal are computed from.
+struct Cells<'a> {
+    query: &'a [u16],
+    document: &'a [u16],
+    /// The cells before in both texts.
+    diagonal: &'a [i16],
+    /// The cells before in the query.
+    up: &'a [i16],
+    /// The cells before in the document.
+    left: &'a [i16],
+    /// Lower scores are given up.
+    least: i16,
+}
+
+impl Cells<'_> {
+    /// Returns [`LANES`] of the cells.
+    #[inline(always)]
+    fn lanes(&self, from: usize) -> Cells<'_> {
+        Cells {
+            query: &self.query[from..][..LANES],
+            document: &self.document[from..][..LANES],
+            diagonal: &self.diagonal[from..][..LANES],
+            up: &self.up[from..][..LANES],
+            left: &self.left[from..][..LANES],
+            least: self.least,
+        }
+    }
+
+    /// Computes the scores of the cells, and the moves if `TRACED`. Returns the best score.
+    #[inline(always)]
+    fn compute<const TRACED: bool>(&self, now: &mut [i16], moves: &mut [Move]) -> i16 {
+        let Cells { query, document, diagonal, up, left, least } = *self;
+        let mut most = GIVEN_UP;
+        for at in 0..now.len() {
+            // A mismatch or an unpaired letter costs as much as two equal letters score.
+            let same = if query[at] == document[at] { 1 } else { -1 };
+            let both = diagonal[at] + same;
+            let one = up[at].max(left[at]) - 1;
+            let score = both.max(one);
+            if TRACED {
+                let by_one = if left[at] > up[at] { Move::Document } else { Move::Query };
+                moves[at] = if both >= one { Move::Both } else { by_one };
+            }
+            let score = if score < least { GIVEN_UP } else { score };
+            now[at] = score;
+            most = most.max(score);
+        }
+        most
+    }
 }
 
 impl Aligner {
@@ -216,27 +270,29 @@ impl Aligner {
             self.antidiagonals.push(Antidiagonal { first: cells.start, at });
             self.moves.resize(at + count, Move::Both);
         }
-        let moves = &mut self.moves[at..];
-        let query = &self.query[cells.start..][..count];
-        let document = &self.document[self.document.len() - 1 - (sum - cells.start)..][..count];
-        let diagonal = &both_before[cells.start..][..count];
-        let up = &before[cells.start..][..count];
-        let left = &before[cells.start + 1..][..count];
-        let now = &mut now[cells.start + 1..][..count];
+        let (first, moves) = (cells.start, &mut self.moves[at..]);
+        let cells = Cells {
+            query: &self.query[cells.start..][..count],
+            document: &self.document[self.document.len() - 1 - (sum - cells.start)..][..count],
+            diagonal: &both_before[cells.start..][..count],
+            up: &before[cells.start..][..count],
+            left: &before[cells.start + 1..][..count],
+            least,
+        };
+        let now = &mut now[first + 1..][..count];
+        if count < LANES {
+            return cells.compute::<TRACED>(now, moves);
+        }
         let mut most = GIVEN_UP;
-        for at in 0..count {
-            // A mismatch or an unpaired letter costs as much as two equal letters score.
-            let same = if query[at] == document[at] { 1 } else { -1 };
-            let both = diagonal[at] + same;
-            let one = up[at].max(left[at]) - 1;
-            let score = both.max(one);
-            if TRACED {
-                let by_one = if left[at] > up[at] { Move::Document } else { Move::Query };
-                moves[at] = if both >= one { Move::Both } else { by_one };
-            }
-            let score = if score < least { GIVEN_UP } else { score };
-            now[at] = score;
-            most = most.max(score);
+        let mut compute = |from: usize| {
+            let moves = if TRACED { &mut moves[from..][..LANES] } else { &mut [] };
+            let lanes = cells.lanes(from);
+            most = most.max(lanes.compute::<TRACED>(&mut now[from..][..LANES], moves));
+        };
+        (0..=count - LANES).step_by(LANES).for_each(&mut compute);
+        // Whole lanes again: the cells computed twice get the same scores.
+        if !count.is_multiple_of(LANES) {
+            compute(count - LANES);
         }
         most
     }
