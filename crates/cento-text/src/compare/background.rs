@@ -129,21 +129,42 @@ impl Background {
     #[must_use]
     pub fn bits(&self, text: &[u64], counted: u32) -> Vec<f64> {
         let runs = RunHashes::new(text);
-        (0..text.len()).map(|end| self.bits_at(&runs, end, u64::from(counted))).collect()
+        let mut before = EndingRuns::default();
+        let mut bits_at = |end| {
+            let mut ending = EndingRuns::default();
+            let bits = self.bits_at(&runs, end, u64::from(counted), (&before, &mut ending));
+            before = ending;
+            bits
+        };
+        (0..text.len()).map(&mut bits_at).collect()
     }
 
-    fn bits_at(&self, runs: &RunHashes, end: usize, counted: u64) -> f64 {
+    /// Returns the information of the token at `end`. `before` has the counts of the runs that end
+    /// with the token before, and `ending` gets the counts of those that end with this token.
+    fn bits_at(
+        &self,
+        runs: &RunHashes,
+        end: usize,
+        counted: u64,
+        (before, ending): (&EndingRuns, &mut EndingRuns),
+    ) -> f64 {
         let mut probability = 1.0 / (self.vocabulary as f64 + 1.0);
         for order in 1..=ORDER_MAX.min(end + 1) {
             let start = end + 1 - order;
             let context = match order {
                 1 => self.tokens,
-                _ => self.runs.of(runs.of(start, order - 1)).saturating_sub(counted),
+                _ => {
+                    let known = before.0[order - 1];
+                    let count = known.unwrap_or_else(|| self.runs.of(runs.of(start, order - 1)));
+                    count.saturating_sub(counted)
+                }
             };
             if context == 0 {
                 break;
             }
-            let run = self.runs.of(runs.of(start, order)).saturating_sub(counted).min(context);
+            let run = self.runs.of(runs.of(start, order));
+            ending.0[order] = Some(run);
+            let run = run.saturating_sub(counted).min(context);
             probability = (run as f64 + PRIOR * probability) / (context as f64 + PRIOR);
         }
         -log2(probability)
@@ -277,6 +298,11 @@ const COUNT_MAX: u32 = (1 << COUNT_BITS) - 1;
 fn mark_of(hash: u64) -> u32 {
     (hash >> 32) as u32 & !COUNT_MAX
 }
+
+/// The counts of the runs that end with a token, by length, as far as they were looked up. Looking
+/// up a run takes as long as a read from memory, and each run is the context of the next token.
+#[derive(Default)]
+struct EndingRuns([Option<u64>; ORDER_MAX + 1]);
 
 /// The hashes of the runs of a text, each computed in constant time.
 struct RunHashes {
