@@ -345,7 +345,10 @@ impl SeamSides<'_> {
             is_close && is_first && PAIRS.iter().any(|pair| pair.0 == l)
         };
         if let (Some(l), Some(r)) = (l, r) {
-            let is_bracket = is_of("([{\u{ff08}", l);
+            // French has blanks within its quotation marks. In German, they point inwards.
+            let is_french =
+                l == '\u{ab}' && before_l.is_none_or(|c| is_white_space(c) || is_of("([", c));
+            let is_bracket = is_of("([{\u{ff08}", l) || is_french;
             if PAIRS.contains(&(l, r)) && (is_bracket || opens(l) && follows) {
                 return Some(start(l)..end(r));
             }

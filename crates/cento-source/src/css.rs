@@ -13,6 +13,17 @@ pub fn is_not_displayed(declarations: &str) -> bool {
     declared(declarations, "display").is_some_and(|value| value.eq_ignore_ascii_case("none"))
 }
 
+/// Returns whether declarations raise text above the line, by name or by a length. Pages of Word
+/// have a property of their own.
+pub fn is_raised(declarations: &str) -> bool {
+    let is_raise = |value: &str| {
+        let number = value.trim_end_matches(|c: char| c.is_ascii_alphabetic() || c == '%');
+        value.eq_ignore_ascii_case("super") || number.parse().is_ok_and(|by: f32| by > 0.0)
+    };
+    let properties = ["vertical-align", "mso-text-raise"];
+    properties.iter().any(|of| declared(declarations, of).is_some_and(is_raise))
+}
+
 /// Returns whether a color, in six hexadecimal digits, is as white as paper.
 pub fn is_white(color: &str) -> bool {
     let color = color.trim_start_matches('#');

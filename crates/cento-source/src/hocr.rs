@@ -135,6 +135,8 @@ impl WordGap {
 fn text_of(page: &str) -> String {
     let mut text = String::new();
     let mut gap = WordGap::None;
+    // The gap within a joined word, which follows the word.
+    let mut owed = WordGap::None;
     // The element whose contents are no text of the page.
     let mut hidden: Option<Vec<u8>> = None;
     for token in tokens(page) {
@@ -158,12 +160,18 @@ fn text_of(page: &str) -> String {
                         match broken_word::begun_in_print(&text, word)
                             .filter(|_| gap >= WordGap::Line)
                         {
-                            Some(begun) => text.truncate(begun.len()),
+                            Some(begun) => {
+                                text.truncate(begun.len());
+                                owed = gap;
+                            }
                             None if text.is_empty() => {}
                             None => text.push_str(gap.text()),
                         }
                         text.push_str(word);
                         gap = WordGap::None;
+                        if owed >= WordGap::Block {
+                            gap = std::mem::replace(&mut owed, WordGap::None);
+                        }
                     }
                     if word.len() < piece.len() {
                         gap = gap.max(WordGap::Space);

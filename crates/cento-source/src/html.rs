@@ -37,7 +37,7 @@ pub(crate) use encoding::{decoded_page, decoded_xml};
 pub use format::FORMAT;
 use frame::{FRAMES_MAX, framed, letters};
 use hidden::{Sight, Visibility, article_in_data, hidden_in};
-use note::{Marks, drop_marks};
+use note::{Marks, drop_marks, move_notes};
 use place::{PlaceInPage, Places};
 use style::PageStyle;
 
@@ -311,7 +311,7 @@ fn pieces_seen(
                 if begins_drawn_line(&tag) {
                     pieces.push(PagePiece::Tag { place: TagPlace::LineEnd, cost: 0 });
                 }
-                if marks.start(&tag) {
+                if marks.start(&tag, sight.style(), pieces.len() - 1) {
                     pieces.push(PagePiece::Tag { place: TagPlace::WordEnd, cost: 0 });
                 }
                 preformatted += usize::from(tag.name.as_slice() == b"pre");
@@ -320,7 +320,7 @@ fn pieces_seen(
                 preformatted -= usize::from(preformatted > 0 && tag.name.as_slice() == b"pre");
                 pieces.push(PagePiece::tag(&tag.name, preformatted));
                 sight.end(&tag.name);
-                marks.end(&tag.name);
+                marks.end(&tag.name, pieces.len());
                 places.end(&tag.name);
             }
             Token::String(found) => {
@@ -355,7 +355,7 @@ fn pieces_seen(
             place.is_beside = false;
         }
     }
-    (pieces, count)
+    (move_notes(pieces, marks.notes()), count)
 }
 
 /// Returns whether a part of a drawn text is placed on its own, as lines of a drawing are.

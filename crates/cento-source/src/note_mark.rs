@@ -32,7 +32,7 @@ pub fn are_verses(numbers: &[u32]) -> bool {
 
 /// Returns a mark without brackets and signs around the number.
 pub fn bare_mark(mark: &str) -> &str {
-    let bare = mark.trim_matches(|c: char| "()[].: ".contains(c));
+    let bare = mark.trim_matches(|c: char| "()[].: \u{ff08}\u{ff09}\u{ff3b}\u{ff3d}".contains(c));
     if bare.is_empty() { mark } else { bare }
 }
 
@@ -57,7 +57,7 @@ pub fn counted_marks(numbers: &[(u32, bool)]) -> Vec<usize> {
 
 /// How the targets of links to notes begin, without `-` and `_`, as word processors, converters and
 /// wikis name them: `#_ftn1`, `#fn:1`, `#footnote-1`, `#cite_note-1`.
-const TARGETS: [&[u8]; 9] = [
+const TARGETS: [&[u8]; 10] = [
     b"fn",
     b"ftn",
     b"footnote",
@@ -67,15 +67,36 @@ const TARGETS: [&[u8]; 9] = [
     b"edn",
     b"note",
     b"citenote",
+    b"ftnt",
 ];
 
-/// Returns whether the target of a link is a note in the same file.
+/// Short names of notes and references, which only a number follows: `#n1`, `#ref-12`.
+const SHORT_TARGETS: [&[u8]; 9] =
+    [b"n", b"en", b"r", b"ref", b"b", b"bib", b"cit", b"cr", b"refcr"];
+
+/// Returns whether the target of a link is a note, in the same file or in another.
 pub fn is_note_target(target: &[u8]) -> bool {
-    let Some(target) = target.strip_prefix(b"#") else { return false };
+    let Some(hash) = target.iter().rposition(|byte| *byte == b'#') else { return false };
+    let target = &target[hash + 1..];
     let letters = target.iter().filter(|byte| !b"-_".contains(byte));
     let letters: Vec<u8> = letters.map(u8::to_ascii_lowercase).collect();
     let follows = |rest: &[u8]| rest.iter().any(u8::is_ascii_digit);
+    let is_number = |rest: &[u8]| !rest.is_empty() && rest.iter().all(u8::is_ascii_digit);
     TARGETS.iter().any(|of| letters.strip_prefix(*of).is_some_and(follows))
+        || SHORT_TARGETS.iter().any(|of| letters.strip_prefix(*of).is_some_and(is_number))
+}
+
+/// Returns whether a letter is of a script without spaces between words, or of one whose words take
+/// endings after the mark of a note. A mark may then be between two letters.
+fn is_dense(c: char) -> bool {
+    matches!(c, '\u{e00}'..='\u{eff}' | '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}'
+        | '\u{ac00}'..='\u{d7af}')
+}
+
+/// Returns whether a space belongs between a word, after which the mark of a note was, and the next
+/// character.
+pub fn is_word_apart(after: Option<char>) -> bool {
+    after.is_some_and(|after| after.is_alphanumeric() && !is_dense(after))
 }
 
 /// A raised text with its surroundings.
@@ -111,8 +132,9 @@ impl RaisedText<'_> {
         // A power such as s^-1.
         let is_power = self.text.starts_with(['\u{2013}', '-']);
         let is_mark = is_signs(self.text) || (numbers && self.text.len() <= LIST_BYTES_MAX);
-        // No power is in brackets, so a mark in brackets follows words of any length.
-        let is_bracketed = self.text.starts_with('[') && self.text.ends_with(']');
+        // No power is in brackets or before one, so such a mark follows words of any length.
+        let is_bracketed = (self.text.starts_with('[') && self.text.ends_with(']'))
+            || (self.text.ends_with(')') && !self.text.starts_with('('));
         let is_after = self.is_after_word() || (is_bracketed && self.is_glued());
         is_after && !is_power && is_mark
     }
@@ -144,7 +166,7 @@ impl RaisedText<'_> {
         match self.before.chars().next_back() {
             Some(c) if c.is_alphabetic() => {
                 let letters = self.before.chars().rev().take_while(|c| c.is_alphabetic());
-                self.after.is_none_or(|after| !after.is_alphanumeric())
+                self.after.is_none_or(|after| !after.is_alphanumeric() || is_dense(c))
                     && letters.take(WORD_LETTERS_MIN).count() == WORD_LETTERS_MIN
             }
             Some(c) => is_close(c),
@@ -231,7 +253,9 @@ pub fn is_close(c: char) -> bool {
 
 /// Returns whether a text is a number or a list of numbers.
 fn is_numbers(text: &str) -> bool {
-    let is_list = |c: char| c.is_ascii_digit() || ",;[]() -\u{2013}".contains(c);
+    let is_list = |c: char| {
+        c.is_ascii_digit() || ",;[]() -\u{2013}\u{ff08}\u{ff09}\u{ff3b}\u{ff3d}".contains(c)
+    };
     let has_digit = text.bytes().any(|byte| byte.is_ascii_digit());
     has_digit && text.chars().all(is_list)
 }
@@ -243,7 +267,7 @@ pub fn is_citation(text: &str) -> bool {
 
 /// Returns whether a text is a sign of a note, or several.
 pub fn is_signs(text: &str) -> bool {
-    let is_sign = |c: char| "*\u{2020}\u{2021}\u{a7}\u{b6}\u{2016}#".contains(c);
+    let is_sign = |c: char| "*\u{2020}\u{2021}\u{a7}\u{b6}\u{2016}#\u{203b}".contains(c);
     !text.is_empty() && text.chars().all(is_sign)
 }
 
@@ -282,6 +306,14 @@ mod tests {
             ("per min", "\u{2013}1", None, false),
             ("it came to", "[2]", None, true),
             ("10", "[2]", None, false),
+            ("it came to", "2)", None, true),
+            ("10", "2)", None, false),
+            ("the wall", "(2)", None, true),
+            ("f", "(2)", None, false),
+            ("\u{6c34}\u{8eca}\u{306f}", "1", Some('\u{51ac}'), true),
+            ("\u{6c34}\u{8eca}\u{306f}", "\u{ff3b}1\u{ff3d}", Some('\u{51ac}'), true),
+            ("\u{bc29}\u{c557}\u{ac04}", "1)", Some('\u{c740}'), true),
+            ("5 \u{7c73}", "2", Some('\u{7684}'), false),
             ("the", "2", Some('H'), false),
             ("the wall", "th", None, false),
             ("", "1", None, false),
@@ -292,5 +324,11 @@ mod tests {
         let link = |text| RaisedText { text, is_link: true, before: "10", after: None };
         assert!(link("3").is_of_note() && link("[a]").is_of_note());
         assert!(!link("see there").is_of_note());
+        for target in ["#_ftn1", "#n1", "notes.xhtml#n12", "#ref-3", "/a#cite_note-1"] {
+            assert!(is_note_target(target.as_bytes()), "{target}");
+        }
+        for target in ["#section2", "#nav2", "#n", "notes.xhtml", "#eq2", "#r2d2"] {
+            assert!(!is_note_target(target.as_bytes()), "{target}");
+        }
     }
 }

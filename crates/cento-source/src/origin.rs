@@ -15,7 +15,7 @@ const FILE_BYTES_MAX: usize = u32::MAX as usize / 3;
 /// Maps places of an extracted text to places in its file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Origins {
-    /// The runs, in the order of the text, and of the file.
+    /// The runs, in the order of the text. In the file, notes may be elsewhere.
     runs: Vec<ByteRun>,
     /// The beginnings of the lines of the file, except the first.
     lines: Vec<u32>,
@@ -103,7 +103,11 @@ impl Origins {
         let first = self.runs.partition_point(|run| run.text_end() <= start);
         let last = self.runs.partition_point(|run| run.text < end);
         let runs = self.runs.get(first..last)?;
-        let (start, end) = (runs.first()?.start_of(start), runs.last()?.end_of(end));
+        let (first, last) = (runs.first()?, runs.last()?);
+        // Between them may be a note, from elsewhere in the file.
+        let start = runs[1..].iter().map(|run| run.file).fold(first.start_of(start), u32::min);
+        let others = &runs[..runs.len() - 1];
+        let end = others.iter().map(ByteRun::file_end).fold(last.end_of(end), u32::max);
         let line = 1 + self.lines.partition_point(|&line| line <= start) as u32;
         Some(Origin { start, end, line })
     }

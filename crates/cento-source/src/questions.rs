@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use cento::{Error, Reason, Refusal};
 use cento_api::json;
 use cento_collections::decontaminate::Question;
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use crate::documents::documents;
@@ -170,8 +171,7 @@ fn read_file(
             Ok(document) => document,
             Err(error) => {
                 match deeper_fields(&error, path, fields, source) {
-                    Some(fields) => {
-                        let text_field = fields.text_field();
+                    Some((fields, text_field)) => {
                         let source = SourceOptions { text_field, ..source.clone() };
                         read_file(path, name, &fields, &source, read);
                     }
@@ -203,13 +203,14 @@ fn read_file(
 }
 
 /// Returns the fields of questions in lists within lists, as in SQuAD, if `error` says that a file
-/// has no records with the field of the question: the field becomes the path to it.
+/// has no records with the field of the question: the field becomes the path to it. The record is
+/// recognized by the path to the first question.
 fn deeper_fields(
     error: &QuestionError,
     path: &Path,
     fields: &QuestionFields,
     source: &SourceOptions,
-) -> Option<QuestionFields> {
+) -> Option<(QuestionFields, TextField)> {
     let has_none = matches!(error, ReadError::LeftOut { why, .. } if *why == NO_TEXT_FIELD);
     let (first, others) = fields.question.split_first().filter(|_| has_none)?;
     if first.contains('.') {
@@ -219,21 +220,25 @@ fn deeper_fields(
     let source = SourceOptions { html: Html::Source, ..source.clone() };
     let (document, _) = documents(std::slice::from_ref(&path.to_owned()), &source).next()?.ok()?;
     let value: Value = serde_json::from_str(&document.text).ok()?;
-    let question = std::iter::once(path_of(&value, first)?).chain(others.iter().cloned()).collect();
-    Some(QuestionFields { question, ..fields.clone() })
+    let (path, recognized) = path_of(&value, first)?;
+    let question = std::iter::once(path).chain(others.iter().cloned()).collect();
+    Some((QuestionFields { question, ..fields.clone() }, TextField::from(&*recognized)))
 }
 
-/// Returns the shortest path to a field of this name in objects within objects and lists.
-fn path_of(value: &Value, field: &str) -> Option<String> {
+/// Returns the shortest path to all fields of this name in objects within objects and lists, and
+/// the path to the first.
+fn path_of(value: &Value, field: &str) -> Option<(String, String)> {
     let mut level = vec![(String::new(), value)];
     for _ in 0..PATH_STEPS_MAX {
         let objects = level.into_iter().flat_map(|(path, value)| {
             elements(value).into_iter().map(move |own| (path.clone(), own))
         });
         let objects: Vec<(String, &Value)> = objects.collect();
-        let has_field = |(_, own): &&(String, &Value)| own.get(field).is_some();
-        if let Some((path, _)) = objects.iter().find(has_field) {
-            return (!path.is_empty()).then(|| format!("{path}{field}"));
+        let with_field = objects.iter().filter(|(_, own)| own.get(field).is_some());
+        let found: Vec<&str> = with_field.map(|(path, _)| path.as_str()).collect();
+        if let Some(path) = common_path(&found) {
+            let first = format!("{}{field}", found[0]);
+            return (!path.is_empty()).then(|| (format!("{path}{field}"), first));
         }
         let members = objects.into_iter().filter_map(|(path, own)| Some((path, own.as_object()?)));
         level = members
@@ -246,6 +251,23 @@ fn path_of(value: &Value, field: &str) -> Option<String> {
             .collect();
     }
     None
+}
+
+/// The step of a path into every member of an object, whose names are ids, or parts of the list.
+const EVERY: &str = "*";
+
+/// Returns the path that stands for all of these paths of one length, or `None` without any.
+fn common_path(paths: &[&str]) -> Option<String> {
+    let (first, others) = paths.split_first()?;
+    let mut steps: Vec<&str> = first.split('.').collect();
+    for path in others {
+        for (step, other) in steps.iter_mut().zip(path.split('.')) {
+            if *step != other {
+                *step = EVERY;
+            }
+        }
+    }
+    Some(steps.join("."))
 }
 
 /// Returns the questions on the lines of a text, which is at this place.
@@ -279,7 +301,7 @@ fn nested(
     fields: &QuestionFields,
 ) -> Result<Option<NestedQuestions>, Refusal> {
     let Some(question) = fields.question.first() else { return Ok(None) };
-    let Some((path, _)) = question.rsplit_once('.') else { return Ok(None) };
+    let Some((path, last)) = question.rsplit_once('.') else { return Ok(None) };
     if has_field(record, question) {
         return Ok(None);
     }
@@ -287,9 +309,18 @@ fn nested(
     let mut values = vec![&value];
     for step in path.split('.') {
         let step = step.trim_end_matches("[]");
-        values = values.into_iter().flat_map(elements).filter_map(|own| own.get(step)).collect();
+        values =
+            values.into_iter().flat_map(elements).flat_map(|own| members_at(own, step)).collect();
     }
-    let objects = values.into_iter().flat_map(elements).filter(|own| own.is_object());
+    let objects: Vec<&Value> =
+        values.into_iter().flat_map(elements).filter(|own| own.is_object()).collect();
+    // The messages of a role, as `--text-field` takes them.
+    if !objects.iter().any(|own| own.get(last).is_some()) && read_text(record, question).is_some() {
+        return Ok(None);
+    }
+    // Other members may hold something else.
+    let is_of_list = |own: &&Value| own.get(last).is_some() || !path.contains(EVERY);
+    let objects = objects.into_iter().filter(is_of_list);
     let numbered = (1..).zip(objects);
     let records = numbered.map(|(number, own)| (format!("{place}/{number}"), own.to_string()));
     let start = format!("{path}.");
@@ -301,6 +332,14 @@ fn nested(
         benchmark: fields.benchmark.as_ref().map(inner),
     };
     Ok(Some(NestedQuestions { fields, records: records.collect() }))
+}
+
+/// Returns the members of a value that a step of a path names.
+fn members_at<'a>(value: &'a Value, step: &str) -> Vec<&'a Value> {
+    match value.as_object() {
+        Some(members) if step == EVERY => members.values().collect(),
+        _ => value.get(step).into_iter().collect(),
+    }
 }
 
 /// Returns the elements of a list, including nested lists, or the value itself.
@@ -333,6 +372,11 @@ fn of_record(
             .ok_or_else(|| fields::missing("", "text", field, members.keys().map(String::as_str)))
     };
     let text_of = |field: &String| {
+        if !members.contains_key(field)
+            && let Some(text) = read_text(record, field)
+        {
+            return Ok(text);
+        }
         let mut text = String::new();
         push_texts(value(field)?, 0, &mut text);
         Ok::<String, Refusal>(text)
@@ -354,6 +398,15 @@ fn of_record(
         answer: fields.answer.as_ref().map(text_of).transpose()?,
     };
     Ok(PlacedQuestion { question, place: place.to_owned(), is_numbered })
+}
+
+/// Returns the text at a path of a record, such as the messages of a role (`messages.user`).
+fn read_text(record: &str, path: &str) -> Option<String> {
+    let members: HashMap<String, &RawValue> = serde_json::from_str(record).ok()?;
+    let members: Vec<(String, &RawValue)> = members.into_iter().collect();
+    let field = TextField::from(path);
+    let found = field.text_in(&members).ok()?;
+    (!found.text.is_empty()).then_some(found.text)
 }
 
 /// The maximum depth of the search for texts in a value.
@@ -402,188 +455,4 @@ pub fn lacks_question(error: &Error) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_question_with_two_fields_of_one_name_is_refused() {
-        let fields = QuestionFields { answer: Some("answer".into()), ..QuestionFields::default() };
-        let check = |record: &str, expected: Option<&str>| {
-            let refused = of_record(record, "a:1", "a", &fields).err().map(|said| said.what);
-            assert_eq!(refused.is_some(), expected.is_some(), "{record}: {refused:?}");
-            let (said, name) = (refused.unwrap_or_default(), expected.unwrap_or_default());
-            assert!(said.contains(name), "{said}");
-        };
-        check(r#"{"question":"Why?","answer":1,"answer":2}"#, Some("are called `answer`"));
-        check(r#"{"id":"a","question":"Why?","id":"b"}"#, Some("are called `id`"));
-        check(r#"{"question":"Why?","answer":1,"n":1,"n":2}"#, None);
-    }
-
-    #[test]
-    fn questions_are_read_from_records_and_lines() {
-        let dir = tempfile::tempdir().unwrap();
-        let write = |name: &str, text: &str| {
-            let path = dir.path().join(name);
-            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            std::fs::write(&path, text).unwrap();
-        };
-        write(
-            "all/mmlu.jsonl",
-            r#"{"id":"m1","question":"Which?","choices":["one",{"t":"two"}],"answer":2}
-{"question":"What?","choices":[],"answer":"x"}
-{"text":"no question"}
-"#,
-        );
-        write("all/sub/arc.csv", "question,choices,answer\n\"Why, though?\",a b,7\n");
-        write("lines.txt", "Who?\n\n  Whose?  \n");
-        let fields = QuestionFields {
-            question: vec!["question".into(), "choices".into()],
-            answer: Some("answer".into()),
-            ..QuestionFields::default()
-        };
-        let inputs = [dir.path().join("all"), dir.path().join("lines.txt")];
-        let read = questions(&inputs, &fields, &SourceOptions::default());
-        let shown = read.into_iter().map(|read| match read {
-            Ok(Question { benchmark, id, text, answer }) => {
-                format!("{benchmark} {id} {text:?} {}", answer.unwrap_or_default())
-            }
-            Err(QuestionError::Refused(error)) => {
-                assert!(lacks_question(&error));
-                error.to_string().rsplit_once('/').unwrap().1.to_owned()
-            }
-            Err(error) => panic!("{error}"),
-        });
-        assert_eq!(
-            shown.collect::<Vec<_>>(),
-            [
-                r#"mmlu m1 "Which?\none\ntwo" 2"#,
-                r#"mmlu 2 "What?" x"#,
-                "mmlu.jsonl:3: there is no `question`; its fields are `text`",
-                r#"sub/arc 2 "Why, though?\na b" 7"#,
-                r#"lines 1 "Who?" "#,
-                r#"lines 3 "Whose?" "#,
-            ]
-        );
-    }
-
-    fn read(files: &[(&str, &str)], inputs: &[&str], fields: &QuestionFields) -> Vec<String> {
-        let dir = tempfile::tempdir().unwrap();
-        for (name, text) in files {
-            std::fs::write(dir.path().join(name), text).unwrap();
-        }
-        let inputs: Vec<PathBuf> = inputs.iter().map(|input| dir.path().join(input)).collect();
-        let root = format!("{}/", dir.path().display());
-        let shown = |read: Result<Question, QuestionError>| match read {
-            Ok(Question { benchmark, id, text, .. }) => format!("{benchmark} {id} {text:?}"),
-            Err(QuestionError::Refused(error)) => error.to_string(),
-            Err(error) => panic!("{error}"),
-        };
-        let read = questions(&inputs, fields, &SourceOptions::default());
-        read.into_iter().map(|read| shown(read).replace(&root, "")).collect()
-    }
-
-    #[test]
-    fn labels_of_choices_are_no_words_of_a_question() {
-        let fields = QuestionFields {
-            question: vec!["question".into(), "choices".into()],
-            ..QuestionFields::default()
-        };
-        let check = |choices: &str, expected: &str| {
-            let line = format!(r#"{{"question":"Which?","choices":{choices}}}"#);
-            assert_eq!(read(&[("a.jsonl", &line)], &["a.jsonl"], &fields), [expected]);
-        };
-        check(r#"{"text":["whale","trout"],"label":["A","B"]}"#, r#"a 1 "Which?\nwhale\ntrout""#);
-        check(r#"[{"label":"A","text":"7"},{"label":"B","text":"8"}]"#, r#"a 1 "Which?\n7\n8""#);
-        check(r#"{"choices":["yes","no"],"labels":[1,0]}"#, r#"a 1 "Which?\nyes\nno""#);
-        // Without other texts, and with words as values, these members are texts.
-        check(r#"{"label":["A","B"]}"#, r#"a 1 "Which?\nA\nB""#);
-        check(r#"[{"label":"whale","right":true}]"#, r#"a 1 "Which?\nwhale\ntrue""#);
-    }
-
-    #[test]
-    fn an_id_names_one_question_of_a_benchmark() {
-        // Two questions with the same id were both listed under this id, without a warning.
-        let lines = r#"{"id":"a","question":"x","of":"m"}
-{"id":"a","question":"y","of":"n"}
-"#;
-        let own = QuestionFields::default();
-        let found = read(&[("a.jsonl", lines)], &["a.jsonl"], &own);
-        assert_eq!(found[0], r#"a a "x""#);
-        assert!(
-            found[1].starts_with(r#"a.jsonl:2: its id is "a", as that of a.jsonl:1;"#),
-            "{found:?}"
-        );
-        let fields = QuestionFields { benchmark: Some("of".into()), ..own.clone() };
-        assert_eq!(
-            read(&[("a.jsonl", lines)], &["a.jsonl"], &fields),
-            [r#"m a "x""#, r#"n a "y""#]
-        );
-        // Line numbers are not real ids, so the second question gets its place as id.
-        let (one, two) =
-            ("{\"question\":\"x\",\"of\":\"m\"}\n", "{\"question\":\"y\",\"of\":\"m\"}\n");
-        let found = read(&[("a.jsonl", one), ("b.jsonl", two)], &["a.jsonl", "b.jsonl"], &fields);
-        assert_eq!(found[0], r#"m 1 "x""#);
-        assert!(found[1].starts_with("m ") && found[1].ends_with(r#"b.jsonl:1 "y""#), "{found:?}");
-    }
-
-    #[test]
-    fn a_path_leads_to_questions_within_records() {
-        let fields = QuestionFields {
-            question: ["data.sets[].qas.question", "data.sets[].qas.choices"]
-                .map(Into::into)
-                .into(),
-            ..QuestionFields::default()
-        };
-        let nested = r#"{"v":1,"data":[{"sets":[{"text":"c","qas":[
-            {"id":"q1","question":"Who?","choices":["a"]},{"question":"Why?","choices":[]}]}]},
-            {"sets":[{"qas":[{"question":"When?"}]}]}]}"#;
-        let found = read(&[("a.json", nested)], &["a.json"], &fields);
-        assert_eq!(found[..2], [r#"a q1 "Who?\na""#, r#"a 1/2 "Why?""#]);
-        assert!(found[2].contains("there is no `choices`"), "{found:?}");
-        let other = QuestionFields { question: vec!["data.qas.x".into()], ..fields };
-        let found = read(&[("a.json", nested)], &["a.json"], &other);
-        assert!(found[0].contains("there is no `data.qas.x`"), "{found:?}");
-    }
-
-    #[test]
-    fn questions_in_lists_within_lists_are_found_without_a_path() {
-        let squad = r#"{"version":"1","data":[{"title":"t","paragraphs":[{"context":"c","qas":[
-            {"id":"q1","question":"Who?","answers":[{"text":"I"}]}]},
-            {"context":"d","qas":[{"id":"q2","question":"Why?","answers":[]}]}]}]}"#;
-        let found = read(&[("a.json", squad)], &["a.json"], &QuestionFields::default());
-        assert_eq!(found, [r#"a q1 "Who?""#, r#"a q2 "Why?""#]);
-        let rows = r#"{"rows":[{"row":{"id":"q1","question":"Who?"}}]}"#;
-        let found = read(&[("a.json", rows)], &["a.json"], &QuestionFields::default());
-        assert_eq!(found, [r#"a q1 "Who?""#]);
-    }
-
-    #[test]
-    fn a_file_that_is_named_twice_is_one_benchmark() {
-        let files = [("a.txt", "Who?\n")];
-        let found = read(&files, &["a.txt", "a.txt", "."], &QuestionFields::default());
-        assert_eq!(found, [r#"a 1 "Who?""#]);
-    }
-
-    #[test]
-    fn a_record_without_a_field_is_named_by_its_line() {
-        let fields = QuestionFields {
-            question: vec!["question".into(), "choices".into()],
-            ..QuestionFields::default()
-        };
-        let lines = r#"{"id":"q1","question":"x","choices":[]}
-{"id":"q2","question":"y"}
-"#;
-        let found = read(&[("a.jsonl", lines)], &["a.jsonl"], &fields);
-        assert_eq!(found[1], "a.jsonl:2: there is no `choices`; its fields are `id`, `question`");
-    }
-
-    #[test]
-    fn benchmarks_have_the_names_of_their_files() {
-        let names = |files: &[(&str, &str)]| {
-            names_of(&files.iter().map(|(a, b)| (a.into(), b.into())).collect::<Vec<_>>())
-        };
-        assert_eq!(names(&[("x/gsm8k.jsonl.gz", "gsm8k.jsonl.gz")]), ["gsm8k"]);
-        let same = [("x/test.jsonl", "test.jsonl"), ("y/test.csv", "test.csv")];
-        assert_eq!(names(&same), ["x/test.jsonl", "y/test.csv"]);
-    }
-}
+mod tests;

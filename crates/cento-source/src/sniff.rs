@@ -76,6 +76,9 @@ const ARC: &[u8] = b"filedesc://";
 /// The first bytes of indexes of web archives that name their columns.
 const CDX: &[u8] = b" CDX ";
 
+/// The first bytes of a mailbox of Rmail.
+const BABYL: &[u8] = b"BABYL OPTIONS:";
+
 /// The maximum number of bytes that are examined to determine the kind of a file.
 pub const LOOKED_AT_MAX: usize = 1 << 20;
 
@@ -147,6 +150,12 @@ fn container(start: &[u8], name: &str) -> Option<Form> {
     }
     if begins_as_mmdf(start) {
         return Some(Form::Mailbox);
+    }
+    if start.starts_with(BABYL) {
+        return Some(Form::Unread(
+            "it is a mailbox of Rmail (Babyl); convert it to mbox, for example with \
+             `M-x unrmail` in Emacs",
+        ));
     }
     let header = &start[..start.len().min(PDF_HEADER_BYTES_MAX)];
     let is_late_pdf = ends(&[".pdf"]) && memchr::memmem::find(header, b"%PDF-").is_some();

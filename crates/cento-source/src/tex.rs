@@ -24,7 +24,7 @@ mod tests;
 use self::argument::{ArgumentKind, WITH_TITLE, is_pointer};
 use self::command::{ACCENTS, BETWEEN_WORDS, ENVIRONMENTS_WITHOUT_TEXT, LETTERS, WITHOUT_TEXT};
 pub use self::definition::definition_sources;
-use self::definition::{DEFINING, Definitions, Macro, define, definition_len};
+use self::definition::{DEFINING, Definitions, Macro, defined, definition_len};
 use self::drawing::Drawing;
 use self::expand::{ArgumentMacro, OpenArgument};
 use self::front::end_of;
@@ -96,9 +96,7 @@ fn text_with(source: &str, others: &str) -> String {
     } else {
         Shorthands::of_part(source)
     };
-    let mut macros = Definitions::new();
-    define(&mut macros, others, shorthands);
-    define(&mut macros, source, shorthands);
+    let macros = defined(source, others, shorthands);
     let mut reader = TexReader::of("", &macros, shorthands);
     reader.preamble(&source[..begin]);
     reader.rest = &source[begin..];

@@ -144,6 +144,11 @@ fn other_scripts_have_marks_of_their_own() {
             format!("{own}{comma}{more}{more}{stop}"),
         ),
         (format!("{german} \u{bb}<>.\u{ab} {end}"), format!("{german} {end}")),
+        (format!("{german} \u{ab}\u{a0}<>\u{a0}\u{bb} {end}"), format!("{german} {end}")),
+        (
+            format!("Er sagte \u{bb}ja\u{ab} <> \u{bb}nein\u{ab} und ging. {end}"),
+            format!("Er sagte \u{bb}ja\u{ab} \u{bb}nein\u{ab} und ging. {end}"),
+        ),
     ] {
         check(&[(&marked, &expected)]);
     }

@@ -10,6 +10,7 @@ use std::collections::HashSet;
 use anydoc::Format;
 
 use super::model::by_anydoc;
+use crate::charset;
 use crate::extracted::ExtractedText;
 use crate::note_mark::{RaisedNumbers, RaisedRole, RaisedText, last_word};
 
@@ -35,6 +36,25 @@ const TABLES: [&[u8]; 8] = [
     b"revtbl",
     b"generator",
 ];
+
+/// Words that name an encoding that anydoc does not know, and its label. A number names another
+/// one (`ansicpg`).
+const PAGES: [(&[u8], &str); 3] = [(b"mac", "macintosh"), (b"pc", "cp437"), (b"pca", "cp850")];
+
+/// Numbers of encodings that anydoc does not know, and their labels.
+const NUMBERED: [(i32, &str); 8] = [
+    (437, "cp437"),
+    (737, "cp737"),
+    (850, "cp850"),
+    (852, "cp852"),
+    (855, "cp855"),
+    (866, "ibm866"),
+    (10000, "macintosh"),
+    (10007, "x-mac-cyrillic"),
+];
+
+/// Groups with entries of an index or of a table of contents, which name words of the text again.
+const ENTRIES: [&[u8]; 5] = [b"xe", b"rxe", b"txe", b"tc", b"tcn"];
 
 /// Words with the number of a style of characters, a section or a table.
 const STYLES: [&[u8]; 3] = [b"\\cs", b"\\ds", b"\\ts"];
@@ -72,6 +92,8 @@ struct GroupLook {
     is_table: bool,
     /// The group is the table of colors.
     is_colors: bool,
+    /// The number of characters after a Unicode character that replace it, other than 1.
+    replacing: Option<usize>,
 }
 
 /// Returns the visible text of an RTF document.
@@ -144,6 +166,12 @@ struct RtfFilter {
     is_row_colored: bool,
     /// Whether the last text that was kept is raised.
     is_in_raised: bool,
+    /// The characters of the bytes from 0x80 on, if anydoc does not know the encoding.
+    page: Option<Vec<char>>,
+    /// The number of the next characters that replace a Unicode character.
+    replacing: usize,
+    /// The next group has text that the group after it has in Unicode.
+    is_repeated: bool,
 }
 
 impl RtfFilter {
@@ -152,6 +180,7 @@ impl RtfFilter {
         match rest {
             [b'{', ..] => {
                 self.around.push(self.look);
+                self.look.is_deleted |= std::mem::take(&mut self.is_repeated);
                 self.keep(&rest[..1])
             }
             [b'}', ..] => {
@@ -190,7 +219,12 @@ impl RtfFilter {
                 .strip_prefix(*style)
                 .is_some_and(|rest| rest.first().is_some_and(u8::is_ascii_digit))
         });
-        self.look.is_table || (!is_style && self.kept.trim_ascii_end().ends_with(b"{"))
+        // The group with a text in Unicode.
+        let is_text = after
+            .strip_prefix(b"\\ud")
+            .is_some_and(|rest| rest.first().is_some_and(|byte| !byte.is_ascii_alphanumeric()));
+        let begins_group = self.kept.trim_ascii_end().ends_with(b"{");
+        self.look.is_table || (!is_style && !is_text && begins_group)
     }
 
     fn keep(&mut self, bytes: &[u8]) -> usize {
@@ -208,10 +242,36 @@ impl RtfFilter {
         let is_hidden = vanishes || (is_faint && characters > 0);
         if is_table || !(is_deleted || is_hidden) {
             self.raise(self.look.is_raised && !is_table);
-            return self.keep(bytes);
+            return self.keep_decoded(bytes, characters);
         }
         self.hidden += if is_deleted { 0 } else { characters };
         bytes.len()
+    }
+
+    /// Keeps text, in Unicode if anydoc does not know the encoding. The characters that replace a
+    /// Unicode character stay.
+    fn keep_decoded(&mut self, bytes: &[u8], characters: usize) -> usize {
+        let byte = match bytes {
+            [b'\\', b'\'', digits @ ..] => {
+                let digits = std::str::from_utf8(digits).ok();
+                digits.and_then(|digits| u8::from_str_radix(digits, 16).ok())
+            }
+            [byte] => Some(*byte),
+            _ => None,
+        };
+        if characters > 0 && self.replacing > 0 {
+            self.replacing -= 1;
+            return self.keep(bytes);
+        }
+        let at = byte.and_then(|byte| byte.checked_sub(0x80));
+        let decoded = self.page.as_ref().zip(at).and_then(|(page, at)| page.get(usize::from(at)));
+        match decoded.and_then(|&c| u16::try_from(u32::from(c)).ok()) {
+            Some(unit) => {
+                self.kept.extend(format!("{{\\uc0\\u{} }}", unit.cast_signed()).bytes());
+                bytes.len()
+            }
+            None => self.keep(bytes),
+        }
     }
 
     /// Writes a sign where raised text begins or ends.
@@ -237,6 +297,12 @@ impl RtfFilter {
             len = len.saturating_add(value.unwrap_or_default().max(0) as usize).min(rest.len());
             return self.keep(&rest[..len]);
         }
+        if name == b"u" {
+            self.replacing = 0;
+            let len = self.text(&rest[..len], 1);
+            self.replacing = self.look.replacing.unwrap_or(1);
+            return len;
+        }
         if CHARACTERS.contains(&name) {
             let is_seen = matches!(name, b"par" | b"line" | b"tab");
             return self.text(&rest[..len], usize::from(!is_seen));
@@ -251,7 +317,24 @@ impl RtfFilter {
         let (is_on, number) = (value != Some(0), value.unwrap_or_default());
         let is_colored = number > 0 && !self.white.contains(&number);
         let look = &mut self.look;
+        let page_of = |label: Option<&str>| {
+            label.map(|label| {
+                let bytes: Vec<u8> = (0x80..=0xff).collect();
+                charset::decode(&bytes, Some(label)).text.chars().collect()
+            })
+        };
         match name {
+            b"upr" => self.is_repeated = true,
+            b"uc" => look.replacing = Some(number.max(0) as usize),
+            b"ansicpg" => {
+                let found = NUMBERED.iter().find(|(of, _)| *of == number);
+                self.page = page_of(found.map(|(_, label)| *label));
+            }
+            name if PAGES.iter().any(|(of, _)| *of == name) => {
+                let found = PAGES.iter().find(|(of, _)| *of == name);
+                self.page = page_of(found.map(|(_, label)| *label));
+            }
+            name if ENTRIES.contains(&name) => look.is_deleted = true,
             b"deleted" => look.is_deleted = is_on,
             b"v" => look.vanishes = is_on,
             b"plain" => {
@@ -307,6 +390,23 @@ mod tests {
         check("{\\rtf1 a{\\fs2 no \\par}b}", "{\\rtf1 a{\\fs2  \\par}b}", 2);
         check("{\\stylesheet{\\s1\\v Hidden;}}a", "{\\stylesheet{\\s1\\v Hidden;}}a", 0);
         check("{\\v\\bin3 }}}x}a", "{\\v\\bin3 }}}}a", 1);
+    }
+
+    #[test]
+    fn a_text_is_read_in_its_encoding_and_once() {
+        let check = |document: &str, expected: &str| {
+            let read = text_of(format!("{{\\rtf1{document}}}").as_bytes()).unwrap();
+            assert_eq!(read.text.trim_end(), expected, "{document}");
+        };
+        check("\\mac Gr\\'9f\\'a7e \\u8217\\'d5s", "Gr\u{fc}\u{df}e \u{2019}s");
+        check("\\ansi\\ansicpg10000 Gr\\'9f\\'a7e", "Gr\u{fc}\u{df}e");
+        check("\\pca Gr\\'81\\'e1e \\uc2\\u233\\'82\\'82t", "Gr\u{fc}\u{df}e \u{e9}t");
+        check("\\pc \\'82", "\u{e9}");
+        check("\\ansi\\ansicpg866 \\'8c\\'a5", "\u{41c}\u{435}");
+        check("\\ansi\\ansicpg1251 \\'cc\\'e5", "\u{41c}\u{435}");
+        check("\\ansi a {\\upr{??}{\\*\\ud{\\u1052?\\u1077?}}} b", "a \u{41c}\u{435} b");
+        check("\\ansi a.{\\xe{\\v a}}{\\tc\\tcl1 a} b", "a. b");
+        assert_eq!(seen(b"{\\rtf1 a{\\xe{\\v entry}}}").1, 0);
     }
 
     #[test]

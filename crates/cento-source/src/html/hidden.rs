@@ -9,7 +9,7 @@
 use html5gum::StartTag;
 
 use super::style::PageStyle;
-use super::{HIDDEN, PagePiece, is_within_line};
+use super::{HIDDEN, PagePiece, is_within_line, joined, letters_of, pieces as pieces_of};
 use crate::css::{declared, is_css_white};
 
 /// Elements without an end tag.
@@ -104,6 +104,10 @@ fn is_text<S: html5gum::SpanBound>(tag: &StartTag<S>) -> bool {
 impl Sight {
     pub fn with_style(style: PageStyle) -> Sight {
         Sight { style, ..Sight::default() }
+    }
+
+    pub fn style(&self) -> &PageStyle {
+        &self.style
     }
 
     /// Returns the visibility of a text at this place.
@@ -312,23 +316,44 @@ fn is_without_size<'a>(value: &dyn Fn(&str) -> Option<&'a str>) -> bool {
         || (is_cut && ["height", "max-height", "width", "max-width"].into_iter().any(is_small))
 }
 
-/// Returns the number of letters of an article that only the page's data for search engines
-/// (JSON-LD) contains, or 0 if the page itself shows as many words.
+/// Members of the data in a page with a whole text: of search engines (JSON-LD), and of scripts.
+const TEXTS: [&[u8]; 4] = [b"\"articleBody\"", b"\"reviewBody\"", b"\"text\"", b"\"body\""];
+
+/// Returns the number of letters of the longest text that only the data in the page, or one of its
+/// templates, contains, or 0 if the page itself shows as many words.
 pub fn article_in_data(page: &str, pieces: &[PagePiece]) -> usize {
-    const ARTICLE: &[u8] = b"\"articleBody\"";
-    let Some(at) = memchr::memmem::find(page.as_bytes(), ARTICLE) else { return 0 };
-    let rest = page[at + ARTICLE.len()..].trim_start();
-    let Some(rest) = rest.strip_prefix(':') else { return 0 };
-    let mut values = serde_json::Deserializer::from_str(rest).into_iter::<String>();
-    let Some(Ok(article)) = values.next() else { return 0 };
     let shown = pieces.iter().map(|piece| match piece {
         PagePiece::Text { words, .. } => *words,
         PagePiece::Tag { .. } | PagePiece::Hidden(_) => 0,
     });
-    match super::words(&article) > shown.sum() {
-        true => article.chars().filter(|c| !c.is_whitespace()).count(),
-        false => 0,
+    let shown: i64 = shown.sum();
+    let text_at = |at: usize| {
+        let rest = page[at..].trim_start().strip_prefix(':')?.trim_start();
+        let mut values = serde_json::Deserializer::from_str(rest).into_iter::<String>();
+        rest.starts_with('"').then(|| values.next()?.ok()).flatten()
+    };
+    let in_data = TEXTS.iter().flat_map(|name| {
+        memchr::memmem::find_iter(page.as_bytes(), *name)
+            .filter_map(move |at| text_at(at + name.len()))
+    });
+    let in_templates = templates(page).into_iter().map(|inner| joined(inner, &pieces_of(inner)).0);
+    let longer = in_data.chain(in_templates).filter(|text| super::words(text) > shown);
+    longer.map(|text| letters_of(&text)).max().unwrap_or_default()
+}
+
+/// Returns the contents of the templates of a page.
+fn templates(page: &str) -> Vec<&str> {
+    let mut found = Vec::new();
+    let mut rest = page;
+    while let Some((_, from)) = rest.split_once("<template") {
+        let Some((tag, from)) = from.split_once('>') else { break };
+        let Some((inner, after)) = from.split_once("</template") else { break };
+        if !tag.contains("shadowrootmode") {
+            found.push(inner);
+        }
+        rest = after;
     }
+    found
 }
 
 /// Returns the total number of invisible characters.

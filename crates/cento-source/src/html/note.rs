@@ -11,9 +11,12 @@ use std::ops::Range;
 use html5gum::{SpanBound, StartTag};
 
 use super::outermost::Outermost;
+use super::style::PageStyle;
 use super::{PagePiece, TagPlace, is_within_line};
-use crate::css::declared;
-use crate::note_mark::{RaisedText, are_verses, bare_mark, counted_marks, is_note_target};
+use crate::css;
+use crate::note_mark::{
+    RaisedText, are_verses, bare_mark, counted_marks, is_citation, is_note_target, is_word_apart,
+};
 
 /// Follows the tags of a page.
 #[derive(Default)]
@@ -28,7 +31,14 @@ pub struct Marks {
     styled: Option<Outermost<()>>,
     /// The element that is declared to be the number of a line.
     numbering: Option<Outermost<()>>,
+    /// The note within a line, with its first piece.
+    note: Option<Outermost<usize>>,
+    /// The pieces of the notes within lines.
+    notes: Vec<Range<usize>>,
 }
+
+/// Classes of notes within a line, without `-` and `_`.
+const NOTES: [&[u8]; 5] = [b"footnote", b"sidenote", b"marginnote", b"endnote", b"ltxnote"];
 
 /// Classes of the numbers of lines and verses, without `-` and `_`: `line-number`, `versenum`.
 const NUMBERINGS: [&[u8]; 13] = [
@@ -63,11 +73,15 @@ const PAGE_BREAKS: [(&[u8], &[u8]); 2] =
 fn is_numbering<S: SpanBound>(tag: &StartTag<S>) -> bool {
     let is_page =
         PAGE_BREAKS.iter().any(|(name, value)| has_word(tag, name, |word| word == *value));
-    is_page
-        || has_word(tag, b"class", |class| {
-            let letters = || class.iter().filter(|byte| !b"-_".contains(byte));
-            NUMBERINGS.iter().any(|of| letters().map(u8::to_ascii_lowercase).eq(of.iter().copied()))
-        })
+    is_page || has_class(tag, &NUMBERINGS)
+}
+
+/// Returns whether an element has one of these classes, without `-` and `_`.
+fn has_class<S: SpanBound>(tag: &StartTag<S>, classes: &[&[u8]]) -> bool {
+    has_word(tag, b"class", |class| {
+        let letters = || class.iter().filter(|byte| !b"-_".contains(byte));
+        classes.iter().any(|of| letters().map(u8::to_ascii_lowercase).eq(of.iter().copied()))
+    })
 }
 
 /// The attributes of a link to a note, in e-books and in pages, and their values.
@@ -79,25 +93,28 @@ fn is_to_note<S: SpanBound>(tag: &StartTag<S>) -> bool {
     tag.attributes.get(&b"href"[..]).is_some_and(|target| is_note_target(target))
 }
 
-/// Returns whether a style raises an element, by name or by a length. Pages of Word have a property
-/// of their own.
+/// Returns whether its style raises an element.
 fn is_raised_by_style<S: SpanBound>(tag: &StartTag<S>) -> bool {
-    let Some(style) = tag.attributes.get(&b"style"[..]) else { return false };
-    let style = String::from_utf8_lossy(style);
-    let is_raise = |value: &str| {
-        let number = value.trim_end_matches(|c: char| c.is_ascii_alphabetic() || c == '%');
-        value.eq_ignore_ascii_case("super") || number.parse().is_ok_and(|by: f32| by > 0.0)
-    };
-    ["vertical-align", "mso-text-raise"].iter().any(|of| declared(&style, of).is_some_and(is_raise))
+    let style = tag.attributes.get(&b"style"[..]);
+    style.is_some_and(|style| css::is_raised(&String::from_utf8_lossy(style)))
 }
 
 impl Marks {
-    /// Takes a start tag, and returns whether the number of a note begins: a raised link.
-    pub fn start<S: SpanBound>(&mut self, tag: &StartTag<S>) -> bool {
+    /// Takes a start tag, whose piece has this number, and returns whether the number of a note
+    /// begins: a raised link.
+    pub fn start<S: SpanBound>(
+        &mut self,
+        tag: &StartTag<S>,
+        style: &PageStyle,
+        piece: usize,
+    ) -> bool {
         let name = tag.name.as_slice();
         let is_within = is_within_line(name);
         Outermost::start(&mut self.numbering, name, is_within && is_numbering(tag), ());
-        let is_raised = is_within && is_raised_by_style(tag);
+        // Raised elements and links of these classes are marks.
+        let is_note = is_within && !MARKING.contains(&name) && has_class(tag, &NOTES);
+        Outermost::start(&mut self.note, name, is_note, piece);
+        let is_raised = is_within && (is_raised_by_style(tag) || style.raises(tag));
         Outermost::start(&mut self.styled, name, is_raised, ());
         match name {
             b"a" => {
@@ -125,6 +142,11 @@ impl Marks {
         self.is_to_note
     }
 
+    /// Returns the pieces of the notes within lines.
+    pub fn notes(&self) -> &[Range<usize>] {
+        &self.notes
+    }
+
     /// Returns whether a text at this place is the number of a line or verse.
     pub fn is_numbering(&self, text: &str) -> bool {
         let number = text.trim();
@@ -135,9 +157,14 @@ impl Marks {
             && number.chars().all(|c| c.is_ascii_digit() || is_sign(c))
     }
 
-    /// Takes an end tag.
-    pub fn end(&mut self, name: &[u8]) {
+    /// Takes an end tag, after the piece of this number.
+    pub fn end(&mut self, name: &[u8], piece: usize) {
         Outermost::end(&mut self.numbering, name);
+        let note = self.note.as_ref().map(|note| note.from);
+        Outermost::end(&mut self.note, name);
+        if let Some(from) = note.filter(|_| self.note.is_none()) {
+            self.notes.push(from..piece);
+        }
         Outermost::end(&mut self.styled, name);
         match name {
             b"a" => (self.is_in_link, self.is_in_mark, self.is_to_note) = (false, false, false),
@@ -145,6 +172,48 @@ impl Marks {
             _ => {}
         }
     }
+}
+
+/// Elements that mark notes.
+const MARKING: [&[u8]; 2] = [b"a", b"sup"];
+
+/// Moves the notes within lines behind their paragraphs. A note without words is a mark, and stays.
+pub fn move_notes(pieces: Vec<PagePiece>, notes: &[Range<usize>]) -> Vec<PagePiece> {
+    let has_words = |piece: &PagePiece| match piece {
+        PagePiece::Text { text, .. } => text.contains(char::is_alphabetic),
+        PagePiece::Tag { .. } | PagePiece::Hidden(_) => false,
+    };
+    let mut notes = notes.iter().filter(|note| pieces[(*note).clone()].iter().any(has_words));
+    let mut note = notes.next().cloned();
+    if note.is_none() {
+        return pieces;
+    }
+    let mut notes: Vec<Range<usize>> = notes.cloned().collect();
+    notes.reverse();
+    let line_end = || PagePiece::Tag { place: TagPlace::LineEnd, cost: 0 };
+    let (mut moved, mut waiting) = (Vec::with_capacity(pieces.len()), Vec::new());
+    for (at, piece) in pieces.into_iter().enumerate() {
+        note = note.filter(|note| at < note.end).or_else(|| notes.pop_if(|next| next.start <= at));
+        let ends =
+            matches!(piece, PagePiece::Tag { place: TagPlace::BlockEnd | TagPlace::CellEnd, .. });
+        match &note {
+            Some(note) if note.contains(&at) => {
+                if note.start == at {
+                    waiting.push(line_end());
+                }
+                waiting.push(piece);
+            }
+            _ => {
+                if ends && !waiting.is_empty() {
+                    moved.append(&mut waiting);
+                    moved.push(line_end());
+                }
+                moved.push(piece);
+            }
+        }
+    }
+    moved.append(&mut waiting);
+    moved
 }
 
 /// Removes the marks of notes and the numbers of verses.
@@ -164,8 +233,12 @@ pub fn drop_marks(pieces: &mut [PagePiece]) {
             counted.extend(
                 bare_mark(&mark.text).parse().ok().map(|number| ((number, true), raised.clone())),
             );
-            let is_glued = mark.after().is_some_and(char::is_alphanumeric);
-            remove(pieces, raised, if is_glued { TagPlace::WordEnd } else { TagPlace::Line });
+            let is_apart = is_word_apart(mark.after());
+            let is_in_brackets = mark.is_in_brackets();
+            if is_in_brackets {
+                drop_brackets(pieces, raised.clone());
+            }
+            remove(pieces, raised, if is_apart { TagPlace::WordEnd } else { TagPlace::Line });
         } else if let Some(number) = mark.raised().uncertain().filter(|_| mark.is_raised) {
             counted.push(((number, false), raised));
         }
@@ -192,17 +265,40 @@ fn is_inline(piece: &PagePiece) -> bool {
     )
 }
 
-/// Returns the range of pieces from a raised text to the end of its mark.
+/// Returns the range of pieces from a raised text to the end of its mark. The links of a list have
+/// signs between them.
 fn raised_from(pieces: &[PagePiece], start: usize) -> Range<usize> {
+    let is_sign = |c: char| c.is_whitespace() || ",;\u{2013}-".contains(c);
+    let is_between = |piece: &PagePiece| match piece {
+        PagePiece::Text { text, .. } => text.chars().all(is_sign),
+        PagePiece::Tag { .. } | PagePiece::Hidden(_) => false,
+    };
+    let is_link = |at: usize| matches!(&pieces[at], PagePiece::Text { place, .. } if place.is_note);
     let mut end = start + 1;
     for (at, piece) in pieces.iter().enumerate().skip(start + 1) {
         if is_raised(piece) {
             end = at + 1;
-        } else if !is_inline(piece) {
+        } else if !(is_inline(piece) || (is_link(end - 1) && is_between(piece))) {
             break;
         }
     }
     start..end
+}
+
+/// Removes the brackets around a mark, and the spaces before them.
+fn drop_brackets(pieces: &mut [PagePiece], range: Range<usize>) {
+    let before = pieces[..range.start].iter_mut().rev().find(|piece| !is_inline(piece));
+    if let Some(PagePiece::Text { text, span, .. }) = before {
+        let kept = text.strip_suffix('[').unwrap_or(text).trim_ascii_end().len();
+        span.end = span.end.saturating_sub(text.len() - kept).max(span.start);
+        text.truncate(kept);
+    }
+    let after = pieces[range.end..].iter_mut().find(|piece| !is_inline(piece));
+    if let Some(PagePiece::Text { text, span, .. }) = after {
+        let rest = text.strip_prefix(']').unwrap_or(text).to_owned();
+        span.start = (span.start + text.len() - rest.len()).min(span.end);
+        *text = rest;
+    }
 }
 
 /// Removes a mark and the spaces around the mark. The word before the mark ends with `end`.
@@ -266,6 +362,11 @@ impl NoteMark<'_> {
         self.after.chars().next().filter(|c| !c.is_whitespace())
     }
 
+    /// Returns whether brackets that are no part of the link are around it: `[<a>1</a>]`.
+    fn is_in_brackets(&self) -> bool {
+        self.is_note && self.before.ends_with('[') && self.after.starts_with(']')
+    }
+
     /// Returns the number of a verse.
     fn verse(&self) -> Option<u32> {
         self.raised().verse().filter(|_| !self.is_note)
@@ -275,7 +376,8 @@ impl NoteMark<'_> {
     fn is_of_note(&self) -> bool {
         let raised = self.raised();
         // "see note 2" is a sentence, unless the number touches a word.
-        let is_bracketed = self.text.starts_with('[') && self.text.ends_with(']');
+        let is_bracketed = (self.text.starts_with('[') && self.text.ends_with(']'))
+            || (self.is_in_brackets() && is_citation(&self.text));
         let touches_word =
             !raised.before.is_empty() || raised.after.is_some_and(char::is_alphanumeric);
         raised.is_of_note() && (self.is_raised || is_bracketed || touches_word)

@@ -1,4 +1,4 @@
-//! Rules of the style sheets within a page that hide elements.
+//! Rules of the style sheets within a page that hide elements, or raise marks of notes.
 //!
 //! Only `display: none` and `visibility: hidden` for a class, an id or an element count. Scripts
 //! show tabs and menus by rules that depend on other elements, or that undo a rule, so such rules
@@ -9,7 +9,7 @@ use std::collections::HashMap;
 
 use html5gum::{SpanBound, StartTag};
 
-use crate::css::declared;
+use crate::css::{self, declared};
 
 /// Maximum nesting of blocks in a sheet.
 const DEPTH_MAX: usize = 16;
@@ -18,11 +18,16 @@ const DEPTH_MAX: usize = 16;
 #[derive(Default)]
 pub struct PageStyle {
     /// The rules that hide elements, by a name in the selector.
-    hiding: HashMap<String, Vec<Compound>>,
+    hiding: Selected,
+    /// The rules that raise elements.
+    raising: Selected,
     /// Whether the page declares no background anywhere, so that white text is invisible. A sheet
     /// in another file may declare any.
     is_on_paper: bool,
 }
+
+/// The elements that rules select, by a name in the selector.
+type Selected = HashMap<String, Vec<Compound>>;
 
 /// The names of an element in a selector: `p.note`. Classes and ids have their sign.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
@@ -31,7 +36,7 @@ struct Compound {
     names: Vec<String>,
 }
 
-/// A rule for the display of elements.
+/// A rule for the display or place of elements.
 struct DisplayRule {
     /// The element that the rule is for.
     compound: Compound,
@@ -39,7 +44,9 @@ struct DisplayRule {
     is_simple: bool,
     /// Classes and ids in the selector, ids a hundredfold.
     specificity: usize,
-    hides: bool,
+    /// Whether the rule hides elements, or `None` if it says nothing about the display.
+    hides: Option<bool>,
+    raises: bool,
 }
 
 /// When a rule applies.
@@ -60,14 +67,14 @@ impl PageStyle {
         }
         // The strongest rule that displays an element of this name.
         let mut displayed: HashMap<&str, (usize, usize)> = HashMap::new();
-        for (at, rule) in rules.iter().enumerate().filter(|(_, rule)| !rule.hides) {
+        for (at, rule) in rules.iter().enumerate().filter(|(_, rule)| rule.hides == Some(false)) {
             for name in rule.compound.all() {
                 let strongest = displayed.entry(name).or_default();
                 *strongest = (*strongest).max((rule.specificity, at));
             }
         }
-        let mut hiding: HashMap<String, Vec<Compound>> = HashMap::new();
-        for (at, rule) in rules.iter().enumerate().filter(|(_, rule)| rule.hides) {
+        let mut hiding = Selected::new();
+        for (at, rule) in rules.iter().enumerate().filter(|(_, rule)| rule.hides == Some(true)) {
             let strength = (rule.specificity, at);
             let is_undone = rule
                 .compound
@@ -78,8 +85,14 @@ impl PageStyle {
                 hiding.entry(key.to_owned()).or_default().push(rule.compound.clone());
             }
         }
+        let mut raising = Selected::new();
+        for rule in rules.iter().filter(|rule| rule.raises && rule.is_simple) {
+            if let Some(key) = rule.compound.all().next() {
+                raising.entry(key.to_owned()).or_default().push(rule.compound.clone());
+            }
+        }
         let is_on_paper = !has_background(page);
-        PageStyle { hiding, is_on_paper }
+        PageStyle { hiding, raising, is_on_paper }
     }
 
     /// Returns whether white text is invisible.
@@ -89,23 +102,33 @@ impl PageStyle {
 
     /// Returns whether a rule hides an element.
     pub fn hides<S: SpanBound>(&self, tag: &StartTag<S>) -> bool {
-        if self.hiding.is_empty() {
-            return false;
-        }
-        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        let value = |name: &[u8]| tag.attributes.get(name).map(|value| text(value));
-        let classes = value(b"class").unwrap_or_default();
-        let mut names: Vec<String> =
-            classes.split_ascii_whitespace().map(|class| format!(".{class}")).collect();
-        names.extend(value(b"id").map(|id| format!("#{id}")));
-        let element = text(&tag.name);
-        let is_of = |compound: &Compound| {
-            compound.element.as_ref().is_none_or(|name| *name == element)
-                && compound.names.iter().all(|name| names.contains(name))
-        };
-        let mut keys = names.iter().chain([&element]);
-        keys.any(|key| self.hiding.get(key).is_some_and(|all| all.iter().any(is_of)))
+        is_selected(&self.hiding, tag)
     }
+
+    /// Returns whether a rule raises an element above the line.
+    pub fn raises<S: SpanBound>(&self, tag: &StartTag<S>) -> bool {
+        is_selected(&self.raising, tag)
+    }
+}
+
+/// Returns whether rules select an element.
+fn is_selected<S: SpanBound>(selected: &Selected, tag: &StartTag<S>) -> bool {
+    if selected.is_empty() {
+        return false;
+    }
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let value = |name: &[u8]| tag.attributes.get(name).map(|value| text(value));
+    let classes = value(b"class").unwrap_or_default();
+    let mut names: Vec<String> =
+        classes.split_ascii_whitespace().map(|class| format!(".{class}")).collect();
+    names.extend(value(b"id").map(|id| format!("#{id}")));
+    let element = text(&tag.name);
+    let is_of = |compound: &Compound| {
+        compound.element.as_ref().is_none_or(|name| *name == element)
+            && compound.names.iter().all(|name| names.contains(name))
+    };
+    let mut keys = names.iter().chain([&element]);
+    keys.any(|key| selected.get(key).is_some_and(|all| all.iter().any(is_of)))
 }
 
 /// Returns whether a page declares a background, or reads a sheet that may.
@@ -276,12 +299,11 @@ fn add_rule(selectors: &str, declarations: &str, media: MediaOfRule, rules: &mut
         Some(values.iter().any(|other| value.eq_ignore_ascii_case(other)))
     };
     let hidden = [is_one("display", ["none"; 2]), is_one("visibility", ["hidden", "collapse"])];
-    if hidden == [None; 2] {
-        return;
-    }
-    let hides = hidden.contains(&Some(true));
+    let hides = (hidden != [None; 2]).then_some(hidden.contains(&Some(true)));
+    let raises = css::is_raised(declarations);
     // A rule for some screens hides nothing for certain, but may display something.
-    if media == MediaOfRule::Print || (hides && media == MediaOfRule::Other) {
+    let is_uncertain = hides == Some(true) && media == MediaOfRule::Other;
+    if (hides.is_none() && !raises) || media == MediaOfRule::Print || is_uncertain {
         return;
     }
     for selector in selectors.split(',').map(str::trim).filter(|selector| !selector.is_empty()) {
@@ -293,6 +315,7 @@ fn add_rule(selectors: &str, declarations: &str, media: MediaOfRule, rules: &mut
             is_simple: !selector.contains(is_special),
             specificity: 100 * ids + others,
             hides,
+            raises,
         });
     }
 }

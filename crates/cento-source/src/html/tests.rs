@@ -303,6 +303,44 @@ fn the_inside_of_a_component_is_text_and_a_template_is_not() {
 }
 
 #[test]
+fn a_page_with_less_text_than_its_templates_or_its_data_hides_text() {
+    let hidden = |page: &str| text_of_page(page, Html::Content).2;
+    let template = |words: &str| format!("<p>one</p><template id='x'><p>{words}</p></template>");
+    assert_eq!(hidden(&template("two three")), 8);
+    assert_eq!(hidden(&template("two")), 0);
+    // A row that a script copies.
+    assert_eq!(hidden(&format!("{PARAGRAPHS}{}", template("two three"))), 0);
+    let state = |body: &str| format!("<p>one</p><script>{{\"a\":{{\"body\" : {body}}}}}</script>");
+    assert_eq!(hidden(&state("\"<p>two\\nthree\"")), 11);
+    assert_eq!(hidden(&state("{\"x\": \"two three\"}")), 0);
+}
+
+#[test]
+fn notes_within_a_sentence_follow_the_paragraph() {
+    let check = |page: &str, expected: &str| {
+        let (text, origins, _) = text_of_page(page, Html::All);
+        assert_eq!(text, expected, "{page}");
+        origins.unwrap()
+    };
+    for class in ["footnote", "sidenote small", "margin-note", "ltx_note ltx_role_footnote"] {
+        let page = format!(
+            "<p>The gate<sup>1</sup><span class='{class}'>A <b>note</b>.</span> was <i>x</i> built.\
+             <p>So<span class={class:?}>two</span>."
+        );
+        check(&page, "The gate was x built.\nA note.\nSo.\ntwo");
+    }
+    check("<p>The gate<span class='footnote'>1</span> was", "The gate1 was");
+    check("<p>The gate</p><div class='footnote'>A note.</div><p>was", "The gate\nA note.\nwas");
+    let page = "<p>The <span class=sidenote>note</span> gate</p>";
+    let origins = check(page, "The gate\nnote");
+    // A passage over the sentence and its note.
+    let place = origins.of((0, 13)).unwrap();
+    assert_eq!(&page[place.start as usize..place.end as usize], &page[3..page.len() - 4]);
+    let place = origins.of((4, 13)).unwrap();
+    assert!(place.start < place.end);
+}
+
+#[test]
 fn white_words_on_a_page_without_backgrounds_are_hidden() {
     let page = |tag: &str| format!("<p>one <{tag}>not <b>this</b></{tag}> two");
     let check = |page: &str, expected: (&str, usize)| {
@@ -485,6 +523,26 @@ fn links_to_notes_and_numbers_raised_by_styles_are_marks() {
         ("<p><a href='#section2'>2</a>nd", "2nd"),
     ] {
         assert_eq!(all_of(body).0, text, "{body}");
+    }
+}
+
+#[test]
+fn links_to_notes_in_brackets_and_rules_that_raise_make_marks() {
+    for (page, expected) in [
+        ("gate<a href='#n1'>[1]</a> was", "gate was"),
+        ("gate<a href='n.xhtml#n1'>1</a> was", "gate was"),
+        ("gate [<a href='#n1'>1</a>], so", "gate, so"),
+        ("gate [<a href='#ref1'>1</a>, <a href='#ref2'>2</a>] was", "gate was"),
+        ("gate [see <a href='#n1'>1</a>] was", "gate [see 1] was"),
+        ("in [<a href='#y1999'>1999</a>] was", "in [1999] was"),
+        ("gate<sup>1)</sup> was<sup>(2)</sup> in<sup>3)</sup> it", "gate was in it"),
+        ("\u{6c34}\u{8eca}\u{306f}<sup>1</sup>\u{51ac}", "\u{6c34}\u{8eca}\u{306f}\u{51ac}"),
+        ("<style>.fn{vertical-align:super}</style>gate<span class=fn>1</span> was", "gate was"),
+        ("<style>.o .fn{vertical-align:super}</style>g<span class=fn>1</span> w", "g1 w"),
+    ] {
+        let page = format!("<meta charset=utf-8><p>The {page}</p>");
+        check_origins(&page).unwrap();
+        assert_eq!(shown(page.as_bytes(), None, Html::All), format!("The {expected}"), "{page}");
     }
 }
 

@@ -10,6 +10,9 @@ use std::ops::ControlFlow;
 
 use crate::headers::{Separator, begins_as_mmdf, is_usual_header, separator};
 
+/// The mark at the beginning of a UTF-8 file, which editors add.
+const BOM: &[u8] = b"\xef\xbb\xbf";
+
 /// A mail of a mailbox.
 #[derive(Debug, PartialEq, Eq)]
 pub enum InMailbox {
@@ -36,9 +39,13 @@ pub fn read_mailbox(
     let mut at = LineStart::default();
     // A possible separator, which counts only if a header follows.
     let mut candidate: Option<Vec<u8>> = None;
+    let mut is_first = true;
     loop {
         let mut piece = Vec::new();
         let len = (&mut stream).take(PIECE_BYTES_MAX).read_until(b'\n', &mut piece)?;
+        if std::mem::take(&mut is_first) && piece.starts_with(BOM) {
+            piece.drain(..BOM.len());
+        }
         if let Some(line) = candidate.take() {
             let flow = match is_usual_header(&piece) {
                 true => mails.begin(),
@@ -158,6 +165,7 @@ mod tests {
             let mailbox = format!("{separator}\n{one}\n{separator}\n{two}");
             assert_eq!(mails(&mailbox), [format!("{one}\n"), two.to_owned()], "{separator}");
         }
+        assert_eq!(mails(&format!("\u{feff}{dated}\n{one}{dated}\n{two}")), [one, two]);
         // Without an empty line, and in MMDF.
         assert_eq!(mails(&format!("{dated}\n{one}{dated}\n{two}")), [one, two]);
         let mark = "\x01\x01\x01\x01\n";

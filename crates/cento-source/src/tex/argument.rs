@@ -1,8 +1,19 @@
 //! Arguments and blocks that are no text at their place in the source.
 
 /// Commands whose argument is a note.
-const NOTES: [&str; 7] =
-    ["footnote", "footnotetext", "endnote", "thanks", "marginpar", "sidenote", "note"];
+const NOTES: [&str; 11] = [
+    "endnote",
+    "footnote",
+    "footnotetext",
+    "marginnote",
+    "marginpar",
+    "note",
+    "pagenote",
+    "sidenote",
+    "sidenotetext",
+    "tablefootnote",
+    "thanks",
+];
 
 /// Commands whose argument is apart from the text around it.
 const HEADINGS: [&str; 17] = [

@@ -34,6 +34,12 @@ const DEFINITIONS: [&str; 6] = [
     "def",
 ];
 
+/// The command whose definitions always specify the arguments, perhaps as none: `{}`.
+const SPECIFYING: &str = "NewDocumentCommand";
+
+/// Definitions of packages. The second argument of reledmac holds the notes on the first.
+const OF_PACKAGES: &str = "\\newcommand{\\edtext}[2]{#1\\footnote{#2}}";
+
 /// What a macro of the source is.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Macro {
@@ -44,8 +50,19 @@ pub enum Macro {
 /// The macros of a source, by their names.
 pub type Definitions = HashMap<String, Macro>;
 
+/// Returns the macros that a source, other files, or its packages define.
+pub fn defined(source: &str, others: &str, shorthands: Shorthands) -> Definitions {
+    let mut found = Definitions::new();
+    if source.contains("\\edtext") {
+        define(&mut found, OF_PACKAGES, shorthands);
+    }
+    define(&mut found, others, shorthands);
+    define(&mut found, source, shorthands);
+    found
+}
+
 /// Adds the macros that a source defines.
-pub fn define(found: &mut Definitions, source: &str, shorthands: Shorthands) {
+fn define(found: &mut Definitions, source: &str, shorthands: Shorthands) {
     for (_, definition) in all(source) {
         let made = definition.expanded(found, shorthands);
         // Another definition of the name is no longer in force, even if nothing is known of this.
@@ -69,14 +86,16 @@ pub fn definition_sources(source: &str) -> String {
 fn all(source: &str) -> impl Iterator<Item = (usize, Definition<'_>)> {
     memchr::memchr_iter(b'\\', source.as_bytes()).filter_map(|at| {
         let rest = &source[at + 1..];
-        let rest = DEFINITIONS.iter().find_map(|name| rest.strip_prefix(name))?;
-        Some((at + 1, Definition::of(rest)?))
+        let (name, rest) = DEFINITIONS
+            .iter()
+            .find_map(|name| rest.strip_prefix(name).map(|rest| (*name, rest)))?;
+        Some((at + 1, Definition::of(rest, name == SPECIFYING)?))
     })
 }
 
 /// Returns the number of bytes of the definition of a macro after `\def`, or 0.
 pub fn definition_len(rest: &str) -> usize {
-    let found = Definition::of(rest);
+    let found = Definition::of(rest, false);
     found.map_or(0, |found| found.len)
 }
 
@@ -91,14 +110,18 @@ struct Definition<'a> {
 
 impl<'a> Definition<'a> {
     /// Reads the definition after the defining command.
-    fn of(source: &'a str) -> Option<Definition<'a>> {
+    fn of(source: &'a str, is_specified: bool) -> Option<Definition<'a>> {
         let rest = source.strip_prefix('*').unwrap_or(source).trim_start_matches(' ');
         let is_braced = rest.starts_with('{');
         let rest = rest.trim_start_matches('{').strip_prefix('\\')?;
         let len = rest.bytes().take_while(u8::is_ascii_alphabetic).count();
         let (name, rest) = rest.split_at(len);
         let rest = if is_braced { rest.strip_prefix('}')? } else { rest };
-        let (arguments, has_option, rest) = numbers(rest)?;
+        let none = rest.trim_start_matches(' ').strip_prefix("{}").filter(|_| is_specified);
+        let (arguments, has_option, rest) = match none {
+            Some(rest) => (0, false, rest),
+            None => numbers(rest)?,
+        };
         let rest = rest.trim_start_matches(' ');
         let near = &rest[..rest.floor_char_boundary(ARGUMENT_BYTES_MAX)];
         let len = bracketed(near, b'{', b'}')?;
@@ -177,6 +200,7 @@ mod tests {
     fn macros_without_arguments_have_texts() {
         let source = "\\newcommand{\\firm}{Acme \\emph{Ltd}}\\def\\Ann{Ann\\,B.}\
             \\newcommand*\\both{\\Ann{} of \\firm}\\newcommand{\\x}[1]{y #1}\\def\\z#1{#1}\
+            \\NewDocumentCommand{\\none}{}{no one}\\newcommand{\\nil}{}{b}\
             \\renewcommand{\\gap}{\\vspace{1cm}}\\newcommand{\\open}{a";
         let definitions = |source| {
             let mut found = Definitions::new();
@@ -186,7 +210,8 @@ mod tests {
         let found = definitions(source);
         assert_eq!(found["firm"], Macro::Text("Acme Ltd".to_owned()));
         assert_eq!(found["both"], Macro::Text("Ann B. of Acme Ltd".to_owned()));
-        assert_eq!(found.len(), 4, "{found:?}");
+        assert_eq!(found["none"], Macro::Text("no one".to_owned()));
+        assert_eq!(found.len(), 5, "{found:?}");
         let bomb: String = (0..100)
             .map(|n| {
                 let name = |n: usize| {

@@ -7,6 +7,14 @@ fn check(source: &str, expected: &str) {
 }
 
 #[test]
+fn notes_of_an_edition_are_not_in_the_sentence() {
+    check(
+        "A \\edtext{stable \\emph{gate}}{\\lemma{stable}\\Afootnote{om. B}} was\\marginnote{x} so.",
+        "A stable gate was so. stableom. B x",
+    );
+}
+
+#[test]
 fn commands_go_and_text_stays_on_its_lines() {
     check("\\section*{One}\\label{sec:one}\nis \\emph{tw}o~three.\n", "One\nis two three.\n");
     check("a % comment\nb 50\\% c", "a \nb 50% c");

@@ -5,6 +5,7 @@
 //! for the main file would look complete.
 
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 use std::sync::Arc;
 
 use crate::format::has_ending;
@@ -129,12 +130,62 @@ pub fn files_taken(source: &[u8]) -> Vec<String> {
         .collect()
 }
 
-/// Returns what follows each backslash in a line of a source, up to a comment.
+/// Environments whose lines are shown as they are, or not at all.
+const VERBATIM: [&[u8]; 6] =
+    [b"verbatim", b"Verbatim", b"lstlisting", b"minted", b"comment", b"filecontents"];
+
+/// Returns what follows each backslash in a line of a source, up to a comment, outside of listings.
 fn commands(source: &[u8]) -> impl Iterator<Item = &[u8]> {
-    source.split(|&byte| byte == b'\n').flat_map(|line| {
+    let mut listing: Option<&[u8]> = None;
+    let lines = source.split(|&byte| byte == b'\n').filter(move |line| match listing {
+        Some(name) => {
+            listing = listing.filter(|_| !has_environment(line, b"\\end", name));
+            false
+        }
+        None => {
+            let begun = |name: &&&[u8]| {
+                has_environment(line, b"\\begin", name) && !has_environment(line, b"\\end", name)
+            };
+            listing = VERBATIM.iter().find(begun).copied();
+            true
+        }
+    });
+    lines.flat_map(|line| {
         let line = without_comment(line);
-        memchr::memchr_iter(b'\\', line).map(|at| &line[at + 1..])
+        let shown = shown_as_is(line);
+        memchr::memchr_iter(b'\\', line)
+            .filter(move |at| !shown.iter().any(|shown| shown.contains(at)))
+            .map(|at| &line[at + 1..])
     })
+}
+
+/// Returns whether a line has this command with the name of this environment.
+fn has_environment(line: &[u8], command: &[u8], name: &[u8]) -> bool {
+    memchr::memmem::find_iter(line, command).any(|at| {
+        let rest = line[at + command.len()..].strip_prefix(b"{");
+        let rest = rest.and_then(|rest| rest.strip_prefix(name));
+        let rest = rest.map(|rest| rest.strip_prefix(b"*").unwrap_or(rest));
+        rest.is_some_and(|rest| rest.starts_with(b"}"))
+    })
+}
+
+/// Returns the parts of a line that `\verb` shows as they are: `\verb|\input{a}|`.
+fn shown_as_is(line: &[u8]) -> Vec<Range<usize>> {
+    const SHOWN: &[u8] = b"\\verb";
+    let mut shown: Vec<Range<usize>> = Vec::new();
+    for at in memchr::memmem::find_iter(line, SHOWN) {
+        let start = at + SHOWN.len();
+        let start = start + usize::from(line.get(start) == Some(&b'*'));
+        let Some(sign) = line.get(start).filter(|sign| !sign.is_ascii_alphanumeric()) else {
+            continue;
+        };
+        if shown.last().is_none_or(|last| last.end <= at)
+            && let Some(len) = memchr::memchr(*sign, &line[start + 1..])
+        {
+            shown.push(start..start + 1 + len);
+        }
+    }
+    shown
 }
 
 /// Returns the part of a line before a comment. A percent sign after a backslash is text.
@@ -213,6 +264,12 @@ mod tests {
             ["t/chapters/ch0.tex", "t/ch1.tex", "t/b.tex"]
         );
         assert_eq!(missing(&[("main.tex", "\\input{a}")]), ["a.tex"]);
+        // A manual of LaTeX shows the command.
+        let shown = "\\begin{verbatim}\n\\input{b}\n\\end{verbatim}\n\
+            \\verb|\\input{c}| and \\input{d}\n\
+            \\begin{lstlisting}[language=TeX]\n\\include{e}\n\\end{lstlisting}\n\
+            \\verb+x \\input{f}\n\\begin{comment*}\n\\input{g}";
+        assert_eq!(missing(&[("main.tex", shown)]), ["d.tex", "f.tex"]);
         assert_eq!(missing(&[("main.tex", "50 \\% of \\input{a} %\\input{b}")]), ["a.tex"]);
         assert_eq!(missing(&[("main.txt", "\\input{a}")]), [""; 0]);
         let bare = "\\input ch1\n\\import{./}{ch2}\\subimport{parts}{ch3}\\input  ch4.tex\\relax\

@@ -229,6 +229,18 @@ mod tests {
         check(&line("eld=", "ers"), "elders");
         check(&line("eld\u{ad}", "ers"), "elders");
         check(&line("Anglo-", "Saxon"), "Anglo-\nSaxon");
+        // The next line may be in the next column or on the next page.
+        let line = |words: &str| {
+            let word = |word: &str| format!("<String CONTENT='{word}'/>");
+            let words: Vec<String> = words.split(' ').map(word).collect();
+            format!("<TextBlock><TextLine>{}</TextLine></TextBlock>", words.join("<SP/>"))
+        };
+        let across =
+            |between: &str| format!("<Page>{}{between}{}</Page>", line("eld-"), line("ers came"));
+        check(&across(""), "elders\n\ncame");
+        check(&across("</Page><Page>"), "elders\u{c}came");
+        check(&across("</Page><Page></Page><Page>"), "elders\u{c}\u{c}came");
+        check(&format!("<ReadingOrder/>{}", across("</Page><Page>")), "elders\u{c}came");
     }
 
     #[test]

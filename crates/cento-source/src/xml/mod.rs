@@ -39,7 +39,7 @@ use root::{Kind, kind, reader, split};
 /// XML with a text: an edition, OCR output, an office document, or any other XML.
 pub static FORMAT: FileFormat = FileFormat {
     name: "xml",
-    endings: &[".xml", ".fodt", ".ttml", ".dfxp"],
+    endings: &[".xml", ".fodt", ".ttml", ".dfxp", ".svg", ".svgz"],
     documents: "the text of an edition (TEI), an OCR page (ALTO, PAGE), a document of Word \
          or OpenDocument, or any other XML",
     feature: None,
@@ -50,7 +50,8 @@ pub static FORMAT: FileFormat = FileFormat {
         is: "it is XML",
         begins: |start| {
             start.text.starts_with(DECLARATION)
-                || (start.text.starts_with(b"<") && kind(start.bytes).is_some())
+                || (start.text.starts_with(b"<")
+                    && (kind(start.bytes).is_some() || root::is_declared(start.bytes)))
         },
         named_begins: Some(b"<"),
         text_of: TextOf::Bytes(|bytes, options| Ok((text_of(bytes, options.label())?, None))),
@@ -359,6 +360,11 @@ mod tests {
             root::is_page(format!("<?xml?><!DOCTYPE html><html xmlns='{space}'>").as_bytes())
         };
         assert!(page("http://www.w3.org/1999/xhtml") && !page("x"));
+        let is_declared = |start: &str| root::is_declared(start.as_bytes());
+        assert!(is_declared("<tt xmlns='http://www.w3.org/ns/ttml'>"));
+        assert!(is_declared("<!-- x --><an:act xmlns:an='http://x'>"));
+        assert!(!is_declared("<svg xmlns='http://www.w3.org/2000/svg'>") && !is_declared("<p>"));
+        assert!(!is_declared("<html xmlns='http://www.w3.org/TR/REC-html40'>"));
     }
 
     #[test]

@@ -106,6 +106,8 @@ struct Other {
     rubies: usize,
     /// Text since the last tag. Collected, because the parser may deliver it in several pieces.
     pending: String,
+    /// White space here is the layout of the file, because each letter has an element.
+    is_between_letters: bool,
 }
 
 impl Other {
@@ -116,12 +118,21 @@ impl Other {
             marks: Vec::new(),
             rubies: 0,
             pending: String::new(),
+            is_between_letters: false,
         }
     }
 
     /// Returns whether the vocabulary lists an element.
     fn lists(&self, list: impl Fn(&Vocabulary) -> &[&'static str], name: &str) -> bool {
         self.vocabularies.iter().any(|vocabulary| list(vocabulary).contains(&name))
+    }
+
+    /// Returns whether the file has an element for each letter.
+    fn has_letters(&self) -> bool {
+        self.vocabularies
+            .iter()
+            .flat_map(|of| of.letters)
+            .any(|name| self.survey.counts.contains_key(*name))
     }
 
     fn is_skipped(&self, name: &str) -> bool {
@@ -149,6 +160,9 @@ impl Other {
     /// Writes the text before a tag.
     fn flush(&mut self, out: &mut Out) {
         let text = std::mem::take(&mut self.pending);
+        if self.is_between_letters && text.trim().is_empty() {
+            return;
+        }
         match is_page(&text) {
             true => out.push_paragraphs(&text_of_page(&text, Html::All).0),
             false => match self.mark_form() {
@@ -183,6 +197,7 @@ impl Format for Other {
     fn start(&mut self, element: &Element<'_>, depth: usize, out: &mut Out) -> Rule {
         self.flush(out);
         let form = mark_form(element);
+        self.is_between_letters = self.has_letters() && !self.lists(|of| of.letters, element.name);
         match element.name {
             name if self.is_skipped(name) => return Rule::Skip,
             name if NOTES.contains(&name) || self.lists(|of| of.notes, name) => {
@@ -195,6 +210,7 @@ impl Format for Other {
                 out.printed_line();
                 return Rule::Line;
             }
+            name if self.lists(|of| of.words, name) => out.space(),
             _ if form.is_some() => self.marks.extend(form.map(|form| (depth, form))),
             "ruby" => self.rubies += 1,
             // Other vocabularies have records of this name.
@@ -207,6 +223,10 @@ impl Format for Other {
 
     fn end(&mut self, name: &str, depth: usize, out: &mut Out) {
         self.flush(out);
+        self.is_between_letters = self.has_letters();
+        if self.lists(|of| of.words, name) {
+            out.space();
+        }
         if self.marks.last().is_some_and(|(open, _)| *open == depth) {
             self.marks.pop();
         }
@@ -352,6 +372,41 @@ mod tests {
             "In the A\nAnd\n\n1:1 Or",
         );
         check("<XMLBIBLE><VERS>In<NOTE>n</NOTE> the</VERS></XMLBIBLE>", "In the\n\nn");
+    }
+
+    #[test]
+    fn elements_of_letters_and_words_make_words_of_printed_lines() {
+        let letters = |line: &str| {
+            let letter = |c: char| format!("<charParams l='1'>{c}</charParams>\n");
+            format!(
+                "<line>\n<formatting>\n{}</formatting></line>\n",
+                line.chars().map(letter).collect::<String>()
+            )
+        };
+        let lines = [letters("the eld-"), letters("ers came")].concat();
+        check(&format!("<document><page><par>{lines}</par></page></document>"), "the elders came");
+        check("<document><line><formatting>a b</formatting></line></document>", "a b");
+        let words = |line: &str| {
+            let word = |word: &str| format!("<WORD coords='1'>{word}</WORD>");
+            format!("<LINE>{}</LINE>\n", line.split(' ').map(word).collect::<String>())
+        };
+        let lines = [words("the eld-"), words("ers came")].concat();
+        check(&format!("<DjVuXML><HEAD>x</HEAD><BODY>{lines}</BODY></DjVuXML>"), "the elders came");
+        check(
+            "<pdf2xml><text top='1'>the eld-</text>\n<text>ers <b>came</b></text></pdf2xml>",
+            "the elders came",
+        );
+    }
+
+    #[test]
+    fn descriptions_of_entries_and_units_are_left_out() {
+        check(
+            "<feed><entry><author><name>x</name></author><content>a</content></entry></feed>",
+            "a",
+        );
+        check("<rss><item><wp:post_id>7</wp:post_id><encoded>a</encoded></item></rss>", "a");
+        check("<tmx><header/><tu><prop type='x'>p</prop><tuv><seg>a</seg></tuv></tu></tmx>", "a");
+        check("<usx><book code='GEN'>x</book><para>a</para></usx>", "a");
     }
 
     #[test]

@@ -3,7 +3,9 @@
 use super::Rule;
 use crate::broken_word;
 use crate::extracted::ExtractedText;
-use crate::note_mark::{RaisedNumbers, RaisedRole, RaisedText, is_citation, is_close, is_signs};
+use crate::note_mark::{
+    RaisedNumbers, RaisedRole, RaisedText, is_citation, is_close, is_signs, is_word_apart,
+};
 
 /// The separator before the next character.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
@@ -30,6 +32,10 @@ struct Buffer {
     is_page_break: bool,
     /// The number of page ends since the last character. More than 1 means empty pages.
     pages: usize,
+    /// Whether a printed line ends here, perhaps together with its column or page.
+    is_print: bool,
+    /// The separator within a joined word, which follows the word, and its number of page ends.
+    owed: Option<(CharacterGap, usize)>,
     /// A raised text at the end. The following text decides whether this is the mark of a note.
     raised: Option<PendingMark>,
     /// The raised numbers of the text.
@@ -100,7 +106,7 @@ impl Buffer {
         };
         if matches!(role, RaisedRole::Mark(_)) {
             self.numbers.add(role, self.text.len()..self.text.len());
-            if is_apart || after.is_some_and(char::is_alphanumeric) {
+            if is_apart || is_word_apart(after) {
                 self.gap = self.gap.max(CharacterGap::Space);
             }
             return next;
@@ -153,28 +159,30 @@ impl Buffer {
 
     /// Appends text and collapses white space.
     fn write(&mut self, text: &str) {
-        let Buffer { text: written, gap, continued, is_page_break, pages, .. } = self;
+        let Buffer { text: written, gap, continued, is_page_break, pages, is_print, owed, .. } =
+            self;
         if let Some(before) = continued.take_if(|_| !text.is_empty()) {
             *gap = before;
         }
         for (at, c) in text.char_indices() {
             if c.is_whitespace() {
-                *gap = if *gap == CharacterGap::Glue {
-                    CharacterGap::Glue
-                } else {
-                    (*gap).max(CharacterGap::Space)
-                };
+                let (after, ends) = owed.take().unwrap_or((CharacterGap::Space, 0));
+                *pages += ends;
+                *gap =
+                    if *gap == CharacterGap::Glue { CharacterGap::Glue } else { (*gap).max(after) };
                 continue;
             }
             let gap = std::mem::take(gap);
             let pages = std::mem::take(pages);
             let may_break = std::mem::take(is_page_break) && gap <= CharacterGap::Space;
+            let may_go_on = std::mem::take(is_print) && gap >= CharacterGap::PrintedLine;
             let is_divided = gap == CharacterGap::Space && written.ends_with('\u{ad}');
-            if (may_break || is_divided || gap == CharacterGap::PrintedLine)
+            if (may_break || is_divided || (may_go_on && gap != CharacterGap::Glue))
                 && let Some(begun) = broken_word::begun_in_print(written, &text[at..])
             {
                 written.truncate(begun.len());
                 written.push(c);
+                *owed = Some((gap, pages)).filter(|_| gap >= CharacterGap::Block);
                 continue;
             }
             let separator = match gap {
@@ -257,6 +265,10 @@ impl Out {
     fn separate(&mut self, by: CharacterGap) {
         let buffer = self.buffer();
         buffer.settle("");
+        buffer.is_print |= by == CharacterGap::PrintedLine;
+        let (owed, pages) = buffer.owed.take().unwrap_or_default();
+        buffer.pages += pages;
+        let by = by.max(owed);
         let gap = &mut buffer.gap;
         let is_glued = *gap == CharacterGap::Glue && by <= CharacterGap::PrintedLine;
         *gap = match *gap {
@@ -276,7 +288,8 @@ impl Out {
         self.separate(CharacterGap::Line);
     }
 
-    /// Ends a line of a printed page. A hyphenated word continues on the next line.
+    /// Ends a line of a printed page. A hyphenated word continues on the next line, or in the next
+    /// column or page.
     pub fn printed_line(&mut self) {
         self.separate(CharacterGap::PrintedLine);
     }

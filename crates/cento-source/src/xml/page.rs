@@ -132,8 +132,14 @@ impl Format for PageReader {
     }
 
     fn text(&mut self, text: &str, out: &mut Out) {
-        // Outside of open parts, there is only white space between elements.
-        out.push_to_part(text);
+        // Outside of open parts, there is only white space between elements. The text of a region
+        // has lines.
+        for (at, line) in text.split('\n').enumerate() {
+            if at > 0 && out.is_in_part() {
+                out.printed_line();
+            }
+            out.push_to_part(line);
+        }
     }
 }
 
@@ -169,7 +175,7 @@ impl PageReader {
         for (_, text) in regions {
             for line in text.lines() {
                 out.push(line);
-                out.line();
+                out.printed_line();
             }
             out.block();
         }
@@ -220,6 +226,8 @@ mod tests {
             "Anno\neodem rex",
         );
         check(&format!("<TextRegion>{region}</TextRegion>"), "Anno eodem rex");
+        let region = equiv("\nAnno eo-\ndem rex\nalbus\n");
+        check(&format!("<TextRegion>{region}</TextRegion>"), "Anno eodem rex\nalbus");
         let words = format!(
             "<Word>{}</Word><Word><Glyph>{}</Glyph><Glyph>{}</Glyph></Word>",
             equiv("a"),
@@ -236,6 +244,12 @@ mod tests {
         check(
             &format!("<TextRegion>{}{}</TextRegion>", line("vec\u{ac}"), line("tigal")),
             "vectigal",
+        );
+        let column = |text: &str| format!("<TextRegion>{}</TextRegion>", line(text));
+        check(&[column("the eld-"), column("ers came")].concat(), "the elders\n\ncame");
+        check(
+            &format!("{}</Page><Page>{}", column("the eld-"), column("ers came")),
+            "the elders\u{c}came",
         );
         let lines = [line("eld-"), line("ers, Anglo-"), line("Saxon")].concat();
         check(&format!("<TextRegion>{lines}</TextRegion>"), "elders, Anglo-\nSaxon");

@@ -36,6 +36,21 @@ pub fn is_page(start: &[u8]) -> bool {
     with_root(start, is_page).is_some()
 }
 
+/// Namespaces of elements that may begin a web page or a Markdown file, too.
+const OF_PAGES: [&str; 3] = [
+    "http://www.w3.org/1999/xhtml",
+    "http://www.w3.org/2000/svg",
+    "http://www.w3.org/1998/Math/MathML",
+];
+
+/// Returns whether the root element declares a namespace, as only XML does.
+pub fn is_declared(start: &[u8]) -> bool {
+    let is_xml = |_: &str, name: &str, space: &str| {
+        (name != "html" && !space.is_empty() && !OF_PAGES.contains(&space)).then_some(())
+    };
+    with_root(start, is_xml).is_some()
+}
+
 /// Returns the name of the root element.
 pub fn name_of_root(start: &[u8]) -> Option<String> {
     with_root(start, |_, name, _| Some(name.to_owned()))

@@ -41,6 +41,10 @@ pub struct Vocabulary {
     pub printed: &'static [&'static str],
     /// Elements in the line.
     pub inline: &'static [&'static str],
+    /// Elements with a letter each. White space between them is no text.
+    pub letters: &'static [&'static str],
+    /// Elements with a word each.
+    pub words: &'static [&'static str],
 }
 
 /// Returns the vocabularies whose documents have this root.
@@ -48,10 +52,18 @@ pub fn of_root(root: &str) -> Vec<&'static Vocabulary> {
     VOCABULARIES.iter().filter(|vocabulary| vocabulary.roots.contains(&root)).collect()
 }
 
-const NOTHING: Vocabulary =
-    Vocabulary { roots: &[], skipped: &[], notes: &[], lines: &[], printed: &[], inline: &[] };
+const NOTHING: Vocabulary = Vocabulary {
+    roots: &[],
+    skipped: &[],
+    notes: &[],
+    lines: &[],
+    printed: &[],
+    inline: &[],
+    letters: &[],
+    words: &[],
+};
 
-static VOCABULARIES: [Vocabulary; 13] = [
+static VOCABULARIES: [Vocabulary; 16] = [
     Vocabulary { roots: &["akomaNtoso"], skipped: &["meta"], ..NOTHING },
     Vocabulary { roots: &["nitf"], skipped: &["head"], ..NOTHING },
     Vocabulary {
@@ -120,9 +132,31 @@ static VOCABULARIES: [Vocabulary; 13] = [
             "language",
             "url",
             "uri",
+            "author",
+            "contributor",
+            "creator",
+            "category",
+            // Exports of WordPress.
+            "post_id",
+            "post_date",
+            "post_date_gmt",
+            "post_modified",
+            "post_modified_gmt",
+            "post_name",
+            "post_parent",
+            "post_password",
+            "post_type",
+            "postmeta",
+            "comment_status",
+            "is_sticky",
+            "menu_order",
+            "ping_status",
+            "status",
         ],
         ..NOTHING
     },
+    // Memories of translators.
+    Vocabulary { roots: &["tmx", "xliff"], skipped: &["header", "note", "prop"], ..NOTHING },
     Vocabulary { roots: &["svg"], skipped: &["metadata", "defs"], ..NOTHING },
     // FineReader, with an element for each letter.
     Vocabulary {
@@ -130,12 +164,24 @@ static VOCABULARIES: [Vocabulary; 13] = [
         skipped: &["charRecVariants", "wordRecVariants"],
         printed: &["line"],
         inline: &["charParams", "formatting"],
+        letters: &["charParams"],
         ..NOTHING
     },
+    // The text layer of DjVu.
+    Vocabulary {
+        roots: &["DjVuXML"],
+        skipped: &["HEAD"],
+        printed: &["LINE"],
+        words: &["WORD"],
+        ..NOTHING
+    },
+    // PDF as pdftohtml converts it.
+    Vocabulary { roots: &["pdf2xml"], skipped: &["outline"], printed: &["text"], ..NOTHING },
     // Bibles: OSIS and USX.
     Vocabulary {
         roots: &["osis", "usx"],
-        skipped: &["header"],
+        // USX names its file in `book`.
+        skipped: &["header", "book"],
         notes: &["note"],
         lines: &["verse"],
         inline: &["char", "divineName", "hi", "seg", "transChange", "w"],

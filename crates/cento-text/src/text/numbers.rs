@@ -6,6 +6,10 @@
 //! number may touch the next word, or anywhere in brackets of one kind. Years, amounts and most
 //! other numbers do not count up.
 //!
+//! A section sign or pilcrow may introduce the number of a line or sentence, and a dot or bracket
+//! may follow it (`3.`, `3)`). The number may have the digits of any common script, or a line of
+//! its own.
+//!
 //! The number of a verse may follow the chapter (`3:16`), and lines may begin with Roman numbers
 //! (`XII`, `iv.`). Roman numbers must go on by one, because `I` and `mix` are words, too.
 //!
@@ -45,6 +49,10 @@ struct NumberPlaces {
     note_marks: Vec<PlacedNumber>,
     /// Superscript numbers at the beginnings of lines, where notes begin.
     notes: Vec<PlacedNumber>,
+    /// Superscript numbers that touch the first word of a line or sentence.
+    raised_verses: Vec<PlacedNumber>,
+    /// Numbers that are a whole line.
+    whole_lines: Vec<PlacedNumber>,
     /// Chapters and verses at the beginnings of lines and sentences.
     verses: Vec<PlacedNumber>,
     /// Roman numbers at the beginnings of lines.
@@ -81,20 +89,38 @@ const SUPERSCRIPTS: [char; 10] = [
 /// The minimum length of a word with a note. Shorter words are units and variables.
 const NOTED_LETTERS_MIN: usize = 3;
 
-/// The brackets around the numbers of verses.
-const BRACKETS: [(char, char); 3] = [('[', ']'), ('(', ')'), ('{', '}')];
+/// The brackets around the numbers of verses. The last are those of the Koran.
+const BRACKETS: [(char, char); 6] = [
+    ('[', ']'),
+    ('(', ')'),
+    ('{', '}'),
+    ('\u{ff08}', '\u{ff09}'),
+    ('\u{3014}', '\u{3015}'),
+    ('\u{fd3f}', '\u{fd3e}'),
+];
+
+/// The signs before the numbers of sections and paragraphs.
+const SIGNS: [char; 2] = ['\u{a7}', '\u{b6}'];
+
+/// The zeros of other scripts: Arabic, Persian, Devanagari, Bengali, Thai and fullwidth.
+const ZEROS: [char; 6] = ['\u{660}', '\u{6f0}', '\u{966}', '\u{9e6}', '\u{e50}', '\u{ff10}'];
+
+/// Returns the value of a digit.
+fn digit(c: char) -> Option<u32> {
+    let of_script = |zero: &char| (c as u32).checked_sub(*zero as u32).filter(|value| *value < 10);
+    c.to_digit(10).or_else(|| ZEROS.iter().find_map(of_script))
+}
 
 /// Returns the ranges of the numbers of lines and verses in a text, in order.
 pub(super) fn ranges(text: &str) -> Vec<Range<usize>> {
     let mut places = NumberPlaces::default();
-    let bytes = text.as_bytes();
     let mut at = 0;
-    while let Some(start) = bytes[at..].iter().position(u8::is_ascii_digit).map(|to| at + to) {
-        let len = bytes[start..].iter().take_while(|byte| byte.is_ascii_digit()).count();
-        at = start + len;
-        if len <= DIGITS_MAX
-            && let Ok(value) = text[start..at].parse()
-        {
+    while let Some(start) = text[at..].find(|c| digit(c).is_some()).map(|to| at + to) {
+        let rest = text[start..].trim_start_matches(|c| digit(c).is_some());
+        at = text.len() - rest.len();
+        let digits = || text[start..at].chars().filter_map(digit);
+        if digits().count() <= DIGITS_MAX {
+            let value = digits().fold(0, |value, digit| value * 10 + digit);
             places.add(text, PlacedNumber { value, at: start..at });
         }
     }
@@ -104,11 +130,16 @@ pub(super) fn ranges(text: &str) -> Vec<Range<usize>> {
     let mut add = |numbers: &[PlacedNumber], steps: &[u32], follows: Follows| {
         ranges.extend(counting(numbers, steps, follows).map(|number| number.at.clone()));
     };
-    let NumberPlaces { line_starts, line_ends, sentences, bracketed, note_marks, notes, .. } =
-        &places;
-    for numbers in
-        [line_starts, line_ends, sentences, note_marks, notes].into_iter().chain(bracketed)
-    {
+    let kinds = [
+        &places.line_starts,
+        &places.line_ends,
+        &places.sentences,
+        &places.note_marks,
+        &places.notes,
+        &places.raised_verses,
+        &places.whole_lines,
+    ];
+    for numbers in kinds.into_iter().chain(&places.bracketed) {
         add(numbers, &STEPS, follows);
     }
     add(&places.verses, &STEPS[..1], follows_verse);
@@ -124,8 +155,8 @@ impl NumberPlaces {
         let of =
             |(open, close): &(char, char)| before.ends_with(*open) && after.starts_with(*close);
         if let Some(kind) = BRACKETS.iter().position(of) {
-            // Each bracket is a single byte.
-            let at = number.at.start - 1..number.at.end + 1;
+            let (open, close) = BRACKETS[kind];
+            let at = number.at.start - open.len_utf8()..number.at.end + close.len_utf8();
             self.bracketed[kind].push(PlacedNumber { at, ..number });
             return;
         }
@@ -142,19 +173,33 @@ impl NumberPlaces {
             }
             return;
         }
+        // "3. One", "3) One".
+        let sign = after.strip_prefix(['.', ')']).filter(|rest| rest.starts_with(is_blank));
+        let rest = sign.unwrap_or(after);
+        let blanks = rest.find(|c| !is_blank(c)).unwrap_or(rest.len());
+        let before_word = before_word
+            || (sign.is_some() && rest[blanks..].starts_with(|c| is_letter(c) || is_open(c)));
+        let end = number.at.end + (after.len() - rest.len()) + blanks;
+        let unsigned = before.trim_end_matches(is_blank).trim_end_matches(SIGNS);
+        let has_sign = before.trim_end_matches(is_blank).len() > unsigned.len();
+        let start = if has_sign { unsigned.len() } else { before.len() };
+        let before = &before[..start];
         let last = before.chars().rev().find(|c| !is_blank(*c));
-        let blanks = after.find(|c| !is_blank(c)).unwrap_or(after.len());
-        let with_gap = PlacedNumber { at: number.at.start..number.at.end + blanks, ..number };
-        let has_gap = before.chars().next_back().is_some_and(is_blank);
+        let with_gap = PlacedNumber { at: start..end, ..number };
+        // Sentences of some scripts have no spaces between them.
+        let has_gap = before.ends_with(|c| is_blank(c) || ends_wide_sentence(c));
+        let is_alone = after.chars().find(|c| !is_blank(*c)).is_none_or(is_end);
         if last.is_none_or(is_end) {
-            if before_word {
+            if is_alone {
+                self.whole_lines.push(with_gap);
+            } else if before_word {
                 // A verse may also begin at the beginning of a line.
                 self.sentences.push(PlacedNumber { at: with_gap.at.clone(), ..with_gap });
                 self.line_starts.push(with_gap);
             }
-        } else if has_gap && after.chars().find(|c| !is_blank(*c)).is_none_or(is_end) {
+        } else if has_gap && is_alone {
             let start = before.trim_end_matches(is_blank).len();
-            self.line_ends.push(PlacedNumber { at: start..with_gap.at.end, ..number });
+            self.line_ends.push(PlacedNumber { at: start..end, ..number });
         } else if has_gap && before_word && last.is_some_and(ends_sentence) {
             self.sentences.push(with_gap);
         }
@@ -194,7 +239,16 @@ impl NumberPlaces {
             let is_word = letters.take(NOTED_LETTERS_MIN).count() == NOTED_LETTERS_MIN;
             let is_inside = rest.starts_with(|c: char| is_letter(c) || c.is_ascii_digit());
             let number = PlacedNumber { value, at };
-            if before.trim_end_matches(is_blank).chars().next_back().is_none_or(is_end) {
+            let last = before.trim_end_matches(is_blank).chars().next_back();
+            let begins = before.is_empty() || before.ends_with(|c| is_blank(c) || is_end(c));
+            if begins
+                && rest.starts_with(|c| is_letter(c) || is_open(c))
+                && last.is_none_or(|c| is_end(c) || ends_sentence(c))
+            {
+                let at = number.at.clone();
+                self.raised_verses.push(PlacedNumber { at, ..number });
+            }
+            if last.is_none_or(is_end) {
                 self.notes.push(number);
             } else if !is_inside && (is_word || before.ends_with(ends_sentence)) {
                 self.note_marks.push(number);
@@ -235,7 +289,7 @@ fn roman(letters: &str) -> Option<u32> {
 }
 
 fn is_blank(c: char) -> bool {
-    matches!(c, ' ' | '\t' | '\u{a0}')
+    matches!(c, ' ' | '\t' | '\u{a0}' | '\u{3000}')
 }
 
 fn is_end(c: char) -> bool {
@@ -243,14 +297,22 @@ fn is_end(c: char) -> bool {
 }
 
 fn is_open(c: char) -> bool {
-    matches!(c, '"' | '\'' | '(' | '[' | '\u{201c}' | '\u{2018}' | '\u{ab}')
+    let is_wide = matches!(c, '\u{300c}' | '\u{300e}');
+    is_wide || matches!(c, '"' | '\'' | '(' | '[' | '\u{201c}' | '\u{2018}' | '\u{ab}')
 }
 
 fn ends_sentence(c: char) -> bool {
-    matches!(
-        c,
-        '.' | '!' | '?' | ';' | ':' | ',' | '"' | '\'' | ')' | '\u{201d}' | '\u{2019}' | '\u{bb}'
-    )
+    let is_ascii_end = matches!(c, '.' | '!' | '?' | ';' | ':' | ',' | '"' | '\'' | ')');
+    // Quotation marks, then the stops of Arabic, Urdu and the scripts of India.
+    is_ascii_end
+        || matches!(c, '\u{201d}' | '\u{2019}' | '\u{bb}')
+        || matches!(c, '\u{60c}' | '\u{61b}' | '\u{61f}' | '\u{6d4}' | '\u{964}' | '\u{965}')
+        || ends_wide_sentence(c)
+}
+
+/// Returns whether a sign ends a sentence, or a part of one, in Chinese or Japanese.
+fn ends_wide_sentence(c: char) -> bool {
+    "\u{3002}\u{ff01}\u{ff1f}\u{ff1b}\u{ff1a}\u{ff0c}\u{3001}\u{300d}\u{300f}".contains(c)
 }
 
 /// Returns whether the second number continues the count of the first in a step.
@@ -324,8 +386,42 @@ mod tests {
         check("[12] One [13] two,\n[14]three [15] four (2) x.", "One two,\nthree four (2) x.");
         check("{1} One {2} two {3} three {4} four", "One two three four");
         check("(1) One; (2) two; (3) three; (4) four", "One; two; three; four");
+        check("1. One two.\n2. Three.\n3) Four.\n4) Five", "One two. Three. Four. Five");
+        check("\u{a7} 1 One.\n\u{a7}2 two\n\u{b6}3 three. \u{b6}4 Four", "One. two three. Four");
+        check("1\none two\n2\nthree\n 3 \nfour\n4\nfive", "one two three four five");
         // The next page begins a new count.
         check("1 a\n2 b\n3 c\n1 d\n2 e", "a b c d e");
+    }
+
+    #[test]
+    fn numbers_of_other_scripts_and_between_sentences_without_spaces_are_left_out() {
+        check(
+            "1\u{8001}\u{6c34}\u{3002}2\u{6cb3}\u{6c34}\u{3002}\u{ff13}\u{5b66}\u{ff0c}4\u{5e74}",
+            "\u{8001}\u{6c34}\u{3002}\u{6cb3}\u{6c34}\u{3002}\u{5b66}\u{ff0c}\u{5e74}",
+        );
+        check(
+            "(\u{661}) \u{641}. (\u{662}) \u{642}. (\u{663}) \u{643}. (\u{664}) \u{644}.",
+            "\u{641}. \u{642}. \u{643}. \u{644}.",
+        );
+        check(
+            "\u{641} \u{fd3f}\u{661}\u{fd3e} \u{642} \u{fd3f}\u{662}\u{fd3e} \u{643} \
+             \u{fd3f}\u{663}\u{fd3e} \u{644} \u{fd3f}\u{664}\u{fd3e}",
+            "\u{641} \u{642} \u{643} \u{644}",
+        );
+        check(
+            "\u{967} \u{915}\u{964} \u{968} \u{916}\u{964} \u{969} \u{917}\u{964} \u{96a} \u{918}",
+            "\u{915}\u{964} \u{916}\u{964} \u{917}\u{964} \u{918}",
+        );
+    }
+
+    #[test]
+    fn superscript_numbers_of_verses_go() {
+        check(
+            "\u{b9}In the. \u{b2}And the, \u{b3}so it. \u{2074}\u{201c}Let it\n\u{2075}be",
+            "In the. And the, so it. \u{201c}Let it be",
+        );
+        let isotopes = "Take \u{b9}H, \u{b2}H, \u{b3}H. Or \u{b9}\u{2074}C, and \u{b9}\u{b3}C";
+        assert!(ranges(isotopes).is_empty());
     }
 
     #[test]
