@@ -41,6 +41,9 @@ step "$bin/ruff" check "$here"
 # Beside the copy, so that the imported package is the wheel.
 cp -R "$here/tests" "$here/bench" "$here/docs" "$here/README.md" "$here/pyproject.toml" "$work/"
 cp "$here/../docs/tutorials/python.md" "$work/chapter.md"
+mkdir -p "$work/book/howto"
+cp -R "$here/../docs/samples" "$work/book/"
+cp "$here/../docs/howto/parts.md" "$work/book/howto/"
 cd "$work"
 step "$bin/mypy" --python-executable "$bin/python" tests
 step "$bin/mypy" --python-executable "$bin/python" --package cento

@@ -5,10 +5,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use cento::{Error, Result};
 use cento_collections::decontaminate::{
-    Benchmarks as Questions, DecontaminateOptions, Finding, Question, Scratch, WordCarriers,
+    Benchmarks as Questions, CarriedWords, CarrierCounts, CommonWords, DecontaminateOptions,
+    Finding, Question, Scratch, WordCarriers,
 };
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::pybacked::PyBackedBytes;
+use pyo3::types::{PyBytes, PyDict};
 
 use crate::convert::{text_of, to_json};
 use crate::offsets::CodePoints;
@@ -24,6 +26,15 @@ pub struct Benchmarks {
 
 /// Whether the words of a finding are common, its own share, and the documents with the words.
 type Verdict = (bool, f64, u64);
+
+/// The words of a question that a document has: the number of the question, the surroundings, and a
+/// bit for each token.
+type WordTuple<'py> = (usize, u32, Bound<'py, PyBytes>);
+
+/// The number of documents of a corpus, and for each question with words in them its number, how
+/// many they are, and by token how many unrelated ones: numbers of 4 bytes, the lowest first, to
+/// which zeros may be added.
+pub type CountTuples = (u64, Vec<(usize, u64, PyBackedBytes)>);
 
 /// A benchmark, the id of a question, the question, its answer.
 type QuestionTuple = (String, String, String, Option<String>);
@@ -48,17 +59,37 @@ impl Benchmarks {
         self.questions.unusable(question).map(cento_collections::decontaminate::Unusable::why)
     }
 
-    /// Returns the verdict on each finding of each document, whose findings are in JSON.
-    fn weigh(&self, py: Python<'_>, documents: Vec<String>) -> PyResult<Vec<Vec<Verdict>>> {
+    /// Returns the words of questions that each document has, whose findings are in JSON.
+    fn carried_words<'py>(
+        &self,
+        py: Python<'py>,
+        documents: Vec<String>,
+    ) -> PyResult<Vec<WordTuple<'py>>> {
+        let documents = run::long(py, |_| findings_of(&documents))?;
+        let words = documents.iter().flat_map(|of| CarriedWords::all(&self.questions, of));
+        let tuple = |of: CarriedWords| (of.question, of.surroundings, PyBytes::new(py, &of.tokens));
+        Ok(words.map(tuple).collect())
+    }
+
+    /// Returns the verdict on each finding of each document, whose findings are in JSON. These are
+    /// all documents of the corpus, unless `counts` tells about all.
+    #[pyo3(signature = (documents, counts = None))]
+    fn weigh(
+        &self,
+        py: Python<'_>,
+        documents: Vec<String>,
+        counts: Option<CountTuples>,
+    ) -> PyResult<Vec<Vec<Verdict>>> {
         run::long(py, |_| {
-            let read = |line: &String| {
-                serde_json::from_str::<Vec<Finding>>(line)
-                    .map_err(|error| Error::argument("found", error.to_string()))
+            let documents = findings_of(&documents)?;
+            let common = match &counts {
+                Some(counts) => self.common(&CorpusCounts::new(&self.questions, counts)?),
+                None => {
+                    let mut carriers = WordCarriers::new(&self.questions);
+                    documents.iter().for_each(|findings| carriers.add(findings));
+                    carriers.common(&self.questions, &self.options)
+                }
             };
-            let documents = documents.iter().map(read).collect::<Result<Vec<_>>>()?;
-            let mut carriers = WordCarriers::new(&self.questions);
-            documents.iter().for_each(|findings| carriers.add(findings));
-            let common = carriers.common(&self.questions, &self.options);
             let verdict = |finding: &Finding| {
                 (common.has(finding), common.own_share(finding), common.carriers(finding))
             };
@@ -90,6 +121,50 @@ impl Benchmarks {
         }
         found.iter().map(to_json).collect()
     }
+}
+
+impl Benchmarks {
+    /// Returns the verdict on words of the questions, according to counts of a whole corpus.
+    pub fn common(
+        &self,
+        CorpusCounts { documents, of_questions }: &CorpusCounts,
+    ) -> CommonWords<'_> {
+        CommonWords::new(&self.questions, &self.options, *documents, of_questions.clone())
+    }
+}
+
+/// What is known of a corpus of which a process has a part.
+pub struct CorpusCounts {
+    documents: u64,
+    of_questions: Vec<CarrierCounts>,
+}
+
+impl CorpusCounts {
+    /// Reads the counts of these questions.
+    ///
+    /// # Errors
+    /// When they are counts of others.
+    pub fn new(questions: &Questions, (documents, counts): &CountTuples) -> Result<CorpusCounts> {
+        let mut of_questions = vec![CarrierCounts::default(); questions.questions().len()];
+        for (number, documents, carriers) in counts {
+            let Some(of) = of_questions.get_mut(*number) else {
+                return Err(Error::argument("counts", "they are not of these questions"));
+            };
+            let (carriers, _) = carriers.as_chunks::<4>();
+            let of_tokens = carriers.iter().take(questions.tokens(*number));
+            let carriers = of_tokens.map(|bytes| u32::from_le_bytes(*bytes)).collect();
+            *of = CarrierCounts { documents: *documents, carriers };
+        }
+        Ok(CorpusCounts { documents: *documents, of_questions })
+    }
+}
+
+/// Reads the findings of each document from JSON.
+fn findings_of(documents: &[String]) -> Result<Vec<Vec<Finding>>> {
+    let read = |line: &String| {
+        serde_json::from_str(line).map_err(|error| Error::argument("found", error.to_string()))
+    };
+    documents.iter().map(read).collect()
 }
 
 /// Does `work` on each item with this number of threads; returns the results in order.

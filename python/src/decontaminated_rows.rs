@@ -6,14 +6,14 @@ use arrow_array::{ArrayRef, Float64Array, RecordBatch, StringArray, StructArray}
 use arrow_schema::{DataType, Field, Fields, SchemaRef};
 use cento::{Document, Error, Result, Stop};
 use cento_api::part::part_texts;
-use cento_collections::decontaminate::{Benchmarks as Questions, Finding, Scratch};
+use cento_collections::decontaminate::{Benchmarks as Questions, CommonWords, Finding, Scratch};
 use cento_collections::has_words;
 use pyo3::prelude::*;
 
 use crate::arrow::{Columns, Rows, Tables};
-use crate::decontaminate::{Benchmarks, in_threads};
+use crate::decontaminate::{Benchmarks, CorpusCounts, CountTuples, in_threads};
 use crate::entry::{Entry, Refusal};
-use crate::error::refused;
+use crate::error::{Failure, refused};
 use crate::meta::{FieldUse, MetaFields};
 use crate::run;
 use crate::stream::{RefusedRows, RowFate, RowSource, Stream, Turns, columns_with, staying};
@@ -44,21 +44,34 @@ struct DecontaminatedRows {
     treatment: RowTreatment,
     threads: usize,
     skips: bool,
+    /// What is known of the corpus that the rows belong to. Otherwise no words are common.
+    counts: Option<CorpusCounts>,
     refused: Mutex<RefusedRows>,
 }
 
 /// The findings in a row, and the remaining text.
 #[derive(Debug, Clone, Default)]
 struct RowVerdict {
-    findings: Vec<Finding>,
+    /// The questions that occur.
+    own: Vec<Finding>,
+    /// Places with common words only.
+    common: Vec<Finding>,
     /// The rest of the text, and of its parts, if passages were cut out and enough is left.
     rest: Option<(String, Vec<String>)>,
     /// The reason why the row is no document.
     refusal: Option<Refusal>,
 }
 
+impl RowVerdict {
+    /// Returns the findings that the verdict names.
+    fn deciding(&self) -> &[Finding] {
+        if self.own.is_empty() { &self.common } else { &self.own }
+    }
+}
+
 /// Makes a stream of the rows of Arrow data without the questions; texts are in the column `text`.
 #[pyfunction]
+#[pyo3(signature = (benchmarks, data, text, annotates, min_left, threads, skips, counts = None))]
 #[expect(clippy::too_many_arguments, reason = "the Python half gives them all")]
 pub fn decontaminated_rows(
     py: Python<'_>,
@@ -69,7 +82,10 @@ pub fn decontaminated_rows(
     min_left: Option<usize>,
     threads: Option<usize>,
     skips: bool,
+    counts: Option<CountTuples>,
 ) -> PyResult<Stream> {
+    let counts = counts.map(|counts| CorpusCounts::new(&benchmarks.get().questions, &counts));
+    let counts = counts.transpose().map_err(Failure)?;
     let treatment = match (annotates, min_left) {
         (true, _) => RowTreatment::Annotate,
         (false, Some(min_left)) => RowTreatment::Cut { min_left },
@@ -99,6 +115,7 @@ pub fn decontaminated_rows(
         treatment,
         threads: threads.unwrap_or_else(cento::available_threads),
         skips,
+        counts,
         refused: Mutex::default(),
     };
     Ok(Stream::new(source, schema))
@@ -135,11 +152,13 @@ impl RowSource for DecontaminatedRows {
 impl DecontaminatedRows {
     /// Returns the rows that stay.
     fn examined(&self, py: Python<'_>, rows: &Rows) -> PyResult<RecordBatch> {
-        let questions = &self.benchmarks.get().questions;
+        let benchmarks = self.benchmarks.get();
+        let questions = &benchmarks.questions;
         let (verdicts, batch) = run::long(py, |stop| {
             let entries = rows.documents(self.skips)?;
+            let common = self.counts.as_ref().map(|counts| benchmarks.common(counts));
             let work = |entry: &Entry, scratch: &mut Scratch| {
-                self.verdict(questions, entry, scratch, stop)
+                self.verdict(questions, common.as_ref(), entry, scratch, stop)
             };
             let verdicts = in_threads(&entries, self.threads, work)?;
             let fates: Vec<RowFate<'_>> = verdicts.iter().map(fate).collect();
@@ -157,6 +176,7 @@ impl DecontaminatedRows {
     fn verdict(
         &self,
         questions: &Questions,
+        common: Option<&CommonWords<'_>>,
         Entry { number, document, .. }: &Entry,
         scratch: &mut Scratch,
         stop: &Stop,
@@ -171,13 +191,16 @@ impl DecontaminatedRows {
             }
         };
         let findings = questions.findings(&document.text, scratch, stop)?;
+        let is_common = |finding: &Finding| common.is_some_and(|common| common.has(finding));
+        let (common, own): (Vec<_>, Vec<_>) = findings.into_iter().partition(is_common);
         let rest = match self.treatment {
-            RowTreatment::Cut { min_left } if !findings.is_empty() => {
-                rest_of(questions, document, min_left, scratch, stop)?
+            RowTreatment::Cut { min_left } if !own.is_empty() => {
+                let is_cut = |finding: &Finding| !is_common(finding);
+                rest_of(questions, document, is_cut, min_left, scratch, stop)?
             }
             _ => None,
         };
-        Ok(RowVerdict { findings, rest, refusal: None })
+        Ok(RowVerdict { own, common, rest, refusal: None })
     }
 }
 
@@ -185,20 +208,21 @@ impl DecontaminatedRows {
 fn rest_of(
     questions: &Questions,
     document: &Document,
+    is_cut: impl Fn(&Finding) -> bool,
     min_left: usize,
     scratch: &mut Scratch,
     stop: &Stop,
 ) -> Result<Option<(String, Vec<String>)>> {
-    let rest = questions.cut_out(document, |_| true, scratch, stop)?;
+    let rest = questions.cut_out(document, is_cut, scratch, stop)?;
     Ok(rest.filter(|(text, _)| has_words(text, min_left)).map(|(text, parts)| {
         let parts = part_texts(&parts, &text).map(|(_, text)| text.to_owned()).collect();
         (text, parts)
     }))
 }
 
-fn fate(RowVerdict { findings, rest, refusal }: &RowVerdict) -> RowFate<'_> {
+fn fate(RowVerdict { own, rest, refusal, .. }: &RowVerdict) -> RowFate<'_> {
     RowFate {
-        is_kept: refusal.is_none() && (findings.is_empty() || rest.is_some()),
+        is_kept: refusal.is_none() && (own.is_empty() || rest.is_some()),
         text: rest.as_ref().map(|(text, _)| &**text),
         parts: rest.as_ref().map_or(&[], |(_, parts)| parts),
     }
@@ -221,21 +245,25 @@ fn members(skips: bool) -> Fields {
 /// Makes the column of verdicts: whether questions occur, the question with the greatest share, and
 /// how many they are.
 fn annotation(questions: &Questions, verdicts: &[RowVerdict], skips: bool) -> ArrayRef {
-    let kind = |of: &RowVerdict| match (&of.refusal, of.findings.is_empty()) {
-        (Some(_), _) => "failed",
-        (None, true) => "clean",
-        (None, false) => "contaminated",
+    let kind = |of: &RowVerdict| match (&of.refusal, &of.own[..], &of.common[..]) {
+        (Some(_), ..) => "failed",
+        (None, [], []) => "clean",
+        (None, [], _) => "common",
+        (None, ..) => "contaminated",
     };
     // The first of equal shares.
     let best = |of: &RowVerdict| {
-        let best = of.findings.iter().rev().max_by(|a, b| a.share.total_cmp(&b.share));
+        let best = of.deciding().iter().rev().max_by(|a, b| a.share.total_cmp(&b.share));
         best.map(|finding| (finding.share, &questions.questions()[finding.question]))
     };
-    let count = |of: &RowVerdict| of.findings.chunk_by(|a, b| a.question == b.question).count();
+    let count = |of: &RowVerdict| {
+        let questions = of.deciding().chunk_by(|a, b| a.question == b.question).count();
+        (questions > 0).then_some(questions as f64)
+    };
     let each = || verdicts.iter();
     let benchmarks = each().map(|of| best(of).map(|(_, question)| question.benchmark.clone()));
     let ids = each().map(|of| best(of).map(|(_, question)| question.id.clone()));
-    let counts = each().map(|of| (!of.findings.is_empty()).then(|| count(of) as f64));
+    let counts = each().map(count);
     let mut columns: Vec<ArrayRef> = vec![
         Arc::new(StringArray::from_iter_values(each().map(kind))),
         Arc::new(StringArray::from_iter(benchmarks)),

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
+import shutil
 import signal
+import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +18,11 @@ import cento.parts
 import cento.ray
 import cento.spark
 import pytest
+from conftest import QuizCorpus, quiz_corpus
+
+ROOT = Path(__file__).parent.parent
+# The page of the book and its samples: python/check.sh runs a copy of the tests, with these beside.
+BOOK = ROOT / "book" if (ROOT / "book").exists() else ROOT.parent / "docs"
 
 
 def kept_by_one(texts: list[tuple[str, str]]) -> set[str]:
@@ -146,6 +154,96 @@ def test_spark_gives_what_one_machine_gives(
     assert len(cento.Index(path)) == 40
 
 
+Row = dict[str, Any]
+
+
+def quiz_of_one(corpus: QuizCorpus, quiz: cento.Benchmarks) -> tuple[list[Row], list[Row]]:
+    """The places of questions on one machine, and the rows that stay."""
+    documents = sorted(corpus.documents, key=lambda row: str(row["url"]))
+    found = cento.decontaminate(documents, quiz, text="content")
+    weighed = quiz.weigh([findings for _, findings in found])
+    places: list[Row] = []
+    kept: list[Row] = []
+    for row, findings in zip(documents, weighed, strict=True):
+        if all(each.common for each in findings):
+            kept.append(row)
+        for each in findings:
+            start, end = each.place
+            places.append({"document": row["url"], **each.to_dict(), "start": start, "end": end})
+    names = all_columns(cento.parts.FINDINGS)
+    places = [{name: place[name] for name in names} for place in places]
+    return in_order(places, "document", "benchmark", "question", "start"), kept
+
+
+def in_order(rows: list[Row], *names: str) -> list[Row]:
+    return sorted(rows, key=lambda row: [row[name] for name in names])
+
+
+def same_as_one(corpus: QuizCorpus, quiz: cento.Benchmarks, rows: Callable[..., list[Row]]) -> None:
+    """Compares with one machine what an engine finds, keeps, cuts and annotates."""
+    places, kept = quiz_of_one(corpus, quiz)
+    assert {place["common"] for place in places} == {True, False}
+    assert in_order(rows("findings"), "document", "benchmark", "question", "start") == places
+    assert in_order(rows("decontaminate"), "url") == kept
+    own = {place["document"] for place in places if not place["common"]}
+    verdict = {row["url"]: "clean" for row in corpus.documents}
+    verdict.update({place["document"]: "common" for place in places})
+    verdict.update(dict.fromkeys(own, "contaminated"))
+    annotated = rows("decontaminate", annotate=True)
+    assert {row["url"]: row["decontaminate"]["verdict"] for row in annotated} == verdict
+    cut = rows("decontaminate", cut_passages=True, min_left=30)
+    text_of = {row["url"]: row["content"] for row in corpus.documents}
+    changed = {row["url"] for row in cut if row["content"] != text_of[row["url"]]}
+    assert changed
+    assert changed <= own
+    assert {row["url"] for row in cut} - changed == {row["url"] for row in kept}
+
+
+def test_spark_decontaminates_as_one_machine_does(session: Any) -> None:
+    corpus = quiz_corpus(5)
+    quiz = cento.Benchmarks(corpus.questions)
+
+    # The first attempt of every task that reads documents fails after it has read some.
+    def read(batches: Any) -> Iterator[Any]:
+        from pyspark import TaskContext
+
+        yield from batches
+        task = TaskContext.get()
+        if task is None or task.attemptNumber() == 0:
+            raise OSError("the first attempt")
+
+    pandas = pytest.importorskip("pandas")
+    df = session.createDataFrame(pandas.DataFrame(corpus.documents)).repartition(3)
+    failing = df.mapInArrow(read, df.schema)
+
+    def rows(call: str, **options: Any) -> list[Row]:
+        if call == "findings":
+            options["id"] = "url"
+        made = getattr(cento.spark, call)(failing, quiz, text="content", partitions=3, **options)
+        return [row.asDict(recursive=True) for row in made.collect()]
+
+    same_as_one(corpus, quiz, rows)
+    assert cento.spark.decontaminate(df, quiz, text="content").columns == df.columns
+
+
+def test_the_program_of_the_page_runs_on_spark(tmp_path: Path) -> None:
+    pytest.importorskip("pyspark.sql")
+    for name in ("pages.jsonl", "quiz.jsonl"):
+        shutil.copy(BOOK / "samples" / name, tmp_path)
+    page = (BOOK / "howto" / "parts.md").read_text(encoding="utf-8")
+    ((program, output),) = re.findall(
+        r"```python\n(.*?)```\n\n((?:    [^\n]*\n)+)", page, re.DOTALL
+    )
+    # By a process of its own, because Spark reads files where its first session began.
+    names = {**os.environ, "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
+    command = [sys.executable, "-c", program]
+    ran = subprocess.run(
+        command, cwd=tmp_path, env=names, capture_output=True, text=True, check=False
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout == re.sub("^    ", "", output, flags=re.MULTILINE)
+
+
 def test_spark_runs_failed_tasks_of_a_join_again(
     session: Any, table: Any, tmp_path: Path, texts: list[tuple[str, str]]
 ) -> None:
@@ -224,6 +322,32 @@ def test_ray_gives_what_one_machine_gives(
         assert kept.schema().names == ds.schema().names
         assert cento.ray.pairs(ds.limit(1), min_resemblance=0.5, **columns).count() == 0
         assert cento.ray.dedup(ds.limit(1), **columns).count() == 1
+    finally:
+        ray.shutdown()
+
+
+def test_ray_decontaminates_as_one_machine_does() -> None:
+    ray = pytest.importorskip("ray")
+    pytest.importorskip("ray.data")
+    corpus = quiz_corpus(6)
+    quiz = cento.Benchmarks(corpus.questions)
+    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
+    try:
+        ds = ray.data.from_items(corpus.documents).repartition(3)
+
+        def rows(call: str, **options: Any) -> list[Row]:
+            if call == "findings":
+                options["id"] = "url"
+            made = getattr(cento.ray, call)(ds, quiz, text="content", partitions=3, **options)
+            found: list[Row] = made.take_all()
+            return found
+
+        same_as_one(corpus, quiz, rows)
+        # Ray has no columns of data without rows, and no question is in any of these.
+        clean = cento.Benchmarks(["a question of nine words that no document has"])
+        kept = cento.ray.decontaminate(ds, clean, text="content", partitions=3)
+        assert kept.count() == len(corpus.documents)
+        assert kept.schema().names == ds.schema().names
     finally:
         ray.shutdown()
 

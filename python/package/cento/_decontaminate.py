@@ -170,9 +170,18 @@ class Benchmarks:
         Args:
             found: The findings of each document, also of those without any.
         """
+        return self._weighed(found, None)
+
+    def _weighed(
+        self,
+        found: Iterable[Sequence[Finding]],
+        counts: tuple[int, list[tuple[int, int, bytes]]] | None,
+    ) -> list[tuple[Finding, ...]]:
+        """The findings with verdicts, by what is known of the whole corpus; if nothing is, these
+        are the findings of all of its documents."""
         documents = [tuple(findings) for findings in found]
         natives = [json.dumps([finding._native for finding in each]) for each in documents]
-        verdicts = self._native.weigh(natives)
+        verdicts = self._native.weigh(natives, counts)
         return [
             tuple(
                 replace(finding, common=common, own_share=share, carriers=carriers)
@@ -285,6 +294,19 @@ def _searched(
         yield from zip(batch, against.find(texts, threads=threads, bytes=bytes), strict=True)
 
 
+def least_left(annotate: bool, cut_passages: bool, min_left: int | None) -> int | None:
+    """The number of words that a row has at least when passages were cut, if they are.
+
+    Raises:
+        InvalidArgumentError: The arguments contradict each other.
+    """
+    if annotate and cut_passages:
+        raise InvalidArgumentError("`annotate` keeps all rows as they are; `cut_passages` does not")
+    if min_left is not None and not cut_passages:
+        raise InvalidArgumentError("`min_left` is about what `cut_passages` leaves; give both")
+    return (5 if min_left is None else min_left) if cut_passages else None
+
+
 def decontaminate_arrow(
     data: object,
     against: Benchmarks,
@@ -303,8 +325,9 @@ def decontaminate_arrow(
 
     The data is read once, so nothing is known of other documents: a row that has the words of a
     question from elsewhere, such as a quotation, goes too. ``cento decontaminate`` reads a corpus
-    twice to keep it; here :func:`decontaminate` gives the findings that :meth:`Benchmarks.weigh`
-    judges.
+    twice to keep it, and so do :func:`cento.spark.decontaminate` and
+    :func:`cento.ray.decontaminate`; here :func:`decontaminate` gives the findings that
+    :meth:`Benchmarks.weigh` judges.
 
     Args:
         data: Anything with ``__arrow_c_stream__`` (a table, a reader, a data frame), an iterable of
@@ -332,11 +355,7 @@ def decontaminate_arrow(
             that is read, by what reads the stream in its own way.
         InvalidArgumentError: ``data`` gives no Arrow data, or the arguments contradict each other.
     """
-    if annotate and cut_passages:
-        raise InvalidArgumentError("`annotate` keeps all rows as they are; `cut_passages` does not")
-    if min_left is not None and not cut_passages:
-        raise InvalidArgumentError("`min_left` is about what `cut_passages` leaves; give both")
-    least = (5 if min_left is None else min_left) if cut_passages else None
+    least = least_left(annotate, cut_passages, min_left)
     leaves = skips(on_error)
     questions = against._native
     return _native.decontaminated_rows(

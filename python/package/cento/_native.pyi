@@ -13,6 +13,7 @@ _T = TypeVar("_T")
 _Path = str | os.PathLike[str]
 _Signed = tuple[str, str, str | None, str | None, int, list[tuple[int, int]]]
 _Info = tuple[str | None, int, int, int, bool, int, bool, int | None]
+_Counts = tuple[int, list[tuple[int, int, bytes]]]
 _Unit = Literal["characters", "bytes", "tokens"]
 PassageValues = tuple[
     tuple[int, int],
@@ -241,7 +242,10 @@ class Benchmarks:
         self, questions: list[tuple[str, str, str, str | None]], options: dict[str, Any]
     ) -> None: ...
     def unusable(self, question: int) -> str | None: ...
-    def weigh(self, documents: list[str]) -> list[list[tuple[bool, float, int]]]: ...
+    def carried_words(self, documents: list[str]) -> list[tuple[int, int, bytes]]: ...
+    def weigh(
+        self, documents: list[str], counts: _Counts | None = None
+    ) -> list[list[tuple[bool, float, int]]]: ...
     def findings(self, texts: list[str], threads: int | None, as_bytes: bool) -> list[str]: ...
 
 class TextSigner:
@@ -265,6 +269,7 @@ def decontaminated_rows(
     min_left: int | None,
     threads: int | None,
     skips: bool,
+    counts: _Counts | None = None,
 ) -> Stream: ...
 def compare(
     a: str,

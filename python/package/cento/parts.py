@@ -36,6 +36,14 @@ PAIRS = (
 )
 """The columns that :func:`pairs_of_part` gives, in the words of Spark."""
 
+FINDINGS = (
+    "document string, benchmark string, question string, common boolean, share double, "
+    "own_share double, tokens long, carriers long, start long, end long, page long, line long, "
+    "answer boolean"
+)
+"""The columns of the places of questions in documents, in the words of Spark: those of
+:class:`cento.Finding`, after the id of the document."""
+
 
 def directory_of(index: _Path) -> Path:
     """The directory for the parts of an index that is being built: beside it."""

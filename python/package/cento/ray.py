@@ -1,8 +1,8 @@
-"""Ray Data builds, searches, pairs and deduplicates, and Ray Serve searches shards.
+"""Ray Data builds, searches, pairs, deduplicates and decontaminates; Ray Serve searches shards.
 
 Needs ray[data] and pyarrow, or ray[serve] for :func:`serve_shards`. To build and to search, the
-driver and all workers need paths that they all see, and the driver merges. Pairs and duplicates
-need no index and no path.
+driver and all workers need paths that they all see, and the driver merges. Pairs, duplicates and
+questions of benchmarks need no index and no path.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from functools import partial
 from typing import Any, Literal
 
 from . import parts as _parts
+from ._decontaminate import Benchmarks, least_left
 from ._ray_shards import serve_shards as serve_shards
 from ._types import AddedIndexes
 
@@ -166,6 +167,84 @@ def _without(ds: Any, gone: Any, id: str, partitions: int) -> Any:
     right = gone.map_batches(renamed, batch_format="pyarrow", zero_copy_batch=True)
     kept = left.join(right, "left_anti", partitions, on=("_cento_id",))
     return kept.drop_columns(["_cento_id"])
+
+
+def decontaminate(
+    ds: Any,
+    against: Benchmarks,
+    *,
+    text: str = "text",
+    annotate: bool = False,
+    cut_passages: bool = False,
+    min_left: int | None = None,
+    partitions: int = 64,
+) -> Any:
+    """Returns the rows of a data set without those in which questions of benchmarks occur.
+
+    They are the rows that the command ``cento decontaminate`` writes for the same documents. A row
+    stays if the words of a question that it has are common in the whole data set, such as a
+    quotation. Rows are read twice. The driver and each task hold the
+    questions, and for each of their words a number. No worker holds more than its partition.
+
+    Args:
+        ds: The documents.
+        against: The questions.
+        text: The column of the texts, each a string.
+        annotate: Give all rows, and a column ``decontaminate`` of verdicts: as for
+            :func:`cento.decontaminate_arrow`, and ``common`` for rows that only have common words.
+        cut_passages: Keep rows in which questions occur, without the passages where they do.
+        min_left: With ``cut_passages``, leave out a row if fewer than this number of words are
+            left; 5 if not given.
+        partitions: As for :func:`pairs`.
+    """
+    from . import _questions
+
+    least = least_left(annotate, cut_passages, min_left)
+    rows = ds.select_columns([text])
+    counts = _questions.counts(_Engine(partitions), rows, against, text)
+    step = partial(_questions.decide, against, counts, text, annotate, least)
+    return ds.map_batches(partial(_decided, step), batch_format="pyarrow", zero_copy_batch=True)
+
+
+def _decided(step: Any, table: Any) -> Any:
+    """Applies a step that keeps the columns, also those of a block without rows."""
+    pa: Any = importlib.import_module("pyarrow")
+    batches = table.to_batches() or [pa.RecordBatch.from_pylist([], schema=table.schema)]
+    return pa.Table.from_batches(list(step(iter(batches))))
+
+
+def findings(
+    ds: Any,
+    against: Benchmarks,
+    *,
+    id: str = "id",
+    text: str = "text",
+    bytes: bool = False,
+    partitions: int = 64,
+) -> Any:
+    """Returns the places of questions of benchmarks in the documents of a data set.
+
+    They are those of :func:`cento.decontaminate` in the same documents, with the verdicts of
+    :meth:`cento.Benchmarks.weigh`, and those that ``cento decontaminate --documents`` lists.
+
+    Args:
+        ds: The documents. Rows are read twice.
+        against: The questions.
+        id: The column of the ids.
+        text: The column of the texts, each a string.
+        bytes: Give places in bytes of UTF-8 instead of code points.
+        partitions: As for :func:`pairs`.
+
+    Returns:
+        A data set with a row for each place, of the columns :data:`cento.parts.FINDINGS`.
+    """
+    from . import _questions
+
+    engine = _Engine(partitions)
+    rows = ds.select_columns([id, text])
+    counts = _questions.counts(engine, rows, against, text)
+    step = partial(_questions.find, against, counts, id, text, bytes)
+    return engine.map(rows, step, _parts.FINDINGS)
 
 
 class _Engine:

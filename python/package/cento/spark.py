@@ -1,7 +1,8 @@
-"""Spark builds, searches, pairs and deduplicates: data frames in, data frames out.
+"""Spark builds, searches, pairs, deduplicates and decontaminates data frames.
 
 Needs pyspark 4 or later and pyarrow. To build and to search, the driver and all executors need
-paths that they all see, and the driver merges. Pairs and duplicates need no index and no path.
+paths that they all see, and the driver merges. Pairs, duplicates and questions of benchmarks
+need no index and no path.
 """
 
 from __future__ import annotations
@@ -9,9 +10,11 @@ from __future__ import annotations
 import importlib
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any, Literal
 
 from . import parts as _parts
+from ._decontaminate import Benchmarks, least_left
 from ._types import AddedIndexes
 
 _Path = str | os.PathLike[str]
@@ -147,6 +150,82 @@ def dedup(
     engine = _Engine(df.sparkSession, partitions)
     gone = _joins.dropped(engine, df.select(*columns), source).withColumnRenamed("id", "dropped")
     return df.join(gone, df[id].cast("string") == gone["dropped"], "left_anti")
+
+
+def decontaminate(
+    df: Any,
+    against: Benchmarks,
+    *,
+    text: str = "text",
+    annotate: bool = False,
+    cut_passages: bool = False,
+    min_left: int | None = None,
+    partitions: int | None = None,
+) -> Any:
+    """Returns the rows of a data frame without those in which questions of benchmarks occur.
+
+    They are the rows that the command ``cento decontaminate`` writes for the same documents. A row
+    stays if the words of a question that it has are common in the whole data set, such as a
+    quotation. Rows are read twice. The driver and each task hold the
+    questions, and for each of their words a number. No executor holds more than its partition.
+
+    Args:
+        df: The documents.
+        against: The questions.
+        text: The column of the texts, each a string.
+        annotate: Give all rows, and a column ``decontaminate`` of verdicts: as for
+            :func:`cento.decontaminate_arrow`, and ``common`` for rows that only have common words.
+        cut_passages: Keep rows in which questions occur, without the passages where they do.
+        min_left: With ``cut_passages``, leave out a row if fewer than this number of words are
+            left; 5 if not given.
+        partitions: As for :func:`pairs`.
+    """
+    from . import _questions
+
+    least = least_left(annotate, cut_passages, min_left)
+    engine = _Engine(df.sparkSession, partitions)
+    counts = _questions.counts(engine, df.select(text), against, text)
+    columns = df.schema
+    if annotate:
+        types: Any = importlib.import_module("pyspark.sql.types")
+        verdicts = types.StructType.fromDDL(_questions.ANNOTATION)
+        columns = types.StructType([*columns.fields, *verdicts.fields])
+    step = partial(_questions.decide, against, counts, text, annotate, least)
+    return df.mapInArrow(step, columns)
+
+
+def findings(
+    df: Any,
+    against: Benchmarks,
+    *,
+    id: str = "id",
+    text: str = "text",
+    bytes: bool = False,
+    partitions: int | None = None,
+) -> Any:
+    """Returns the places of questions of benchmarks in the documents of a data frame.
+
+    They are those of :func:`cento.decontaminate` in the same documents, with the verdicts of
+    :meth:`cento.Benchmarks.weigh`, and those that ``cento decontaminate --documents`` lists.
+
+    Args:
+        df: The documents. Rows are read twice.
+        against: The questions.
+        id: The column of the ids.
+        text: The column of the texts, each a string.
+        bytes: Give places in bytes of UTF-8 instead of code points.
+        partitions: As for :func:`pairs`.
+
+    Returns:
+        A data frame with a row for each place, of the columns :data:`cento.parts.FINDINGS`.
+    """
+    from . import _questions
+
+    engine = _Engine(df.sparkSession, partitions)
+    rows = df.select(id, text)
+    counts = _questions.counts(engine, rows, against, text)
+    step = partial(_questions.find, against, counts, id, text, bytes)
+    return engine.map(rows, step, _parts.FINDINGS)
 
 
 class _Engine:

@@ -8,29 +8,95 @@
 //!
 //! Documents are unrelated if the words around the place differ, so copies of a page count once.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 
 use super::DecontaminateOptions;
 use super::benchmarks::Benchmarks;
 use super::finding::Finding;
 
+/// The words of a question that a document has.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CarriedWords {
+    /// The number of the question.
+    pub question: usize,
+    /// A digest of the words around the places. Related documents have the same digest.
+    pub surroundings: u32,
+    /// One bit for each token of the question, the lowest bit of the first byte first.
+    pub tokens: Vec<u8>,
+}
+
+impl CarriedWords {
+    /// Returns the words of each question that a document has, from its findings in the order
+    /// returned by the search.
+    pub fn all<'a>(
+        benchmarks: &'a Benchmarks,
+        findings: &'a [Finding],
+    ) -> impl Iterator<Item = CarriedWords> + 'a {
+        let of_question = findings.chunk_by(|a, b| a.question == b.question);
+        of_question.map(|of| CarriedWords::of(of, benchmarks.tokens(of[0].question)))
+    }
+
+    /// Returns the words at all places of a question of this number of tokens.
+    fn of(findings: &[Finding], token_count: usize) -> CarriedWords {
+        let mut bits = vec![0; token_count.div_ceil(8)];
+        for token in findings.iter().flat_map(|finding| tokens(&finding.matched)) {
+            bits[token / 8] |= 1 << (token % 8);
+        }
+        let surroundings = findings.iter().fold(0u32, |sum, of| sum.wrapping_add(of.surroundings));
+        CarriedWords { question: findings[0].question, surroundings, tokens: bits }
+    }
+}
+
+/// The number of documents with words of one question.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CarrierCounts {
+    /// The number of these documents, related or not.
+    pub documents: u64,
+    /// By token, the number of unrelated documents with the token. Empty if no document has any.
+    pub carriers: Vec<u32>,
+}
+
 /// Counts the documents that have words of questions.
 #[derive(Debug, Clone)]
 pub struct WordCarriers {
     tokens: Vec<usize>,
-    counts: Vec<CarrierCount>,
+    counts: Vec<QuestionCarriers>,
     documents: u64,
 }
 
 /// The documents with words of one question.
 #[derive(Debug, Clone, Default)]
-struct CarrierCount {
-    /// The number of these documents, related or not.
-    documents: u64,
-    /// By token, the number of unrelated documents with the token.
-    carriers: Vec<u32>,
-    /// The surroundings seen so far, to recognize related documents.
-    surroundings: HashSet<u32>,
+struct QuestionCarriers {
+    counts: CarrierCounts,
+    /// By surroundings, the number of the tokens that the related documents have together. A few
+    /// sets of tokens are in most documents, so a document costs a number instead of a set.
+    related: HashMap<u32, u32>,
+    token_sets: Vec<Vec<u8>>,
+    number_of: HashMap<Vec<u8>, u32>,
+}
+
+impl QuestionCarriers {
+    /// Counts a document. Related documents carry a token once, whichever of them has it, so that
+    /// their order does not matter.
+    fn add(&mut self, words: CarriedWords, token_count: usize) {
+        self.counts.documents += 1;
+        let known = self.related.get(&words.surroundings);
+        let known = known.map_or(&[][..], |set| &self.token_sets[*set as usize]);
+        let before = |byte: usize| known.get(byte).copied().unwrap_or_default();
+        self.counts.carriers.resize(token_count, 0);
+        for (token, carriers) in self.counts.carriers.iter_mut().enumerate() {
+            let is_new = (words.tokens[token / 8] & !before(token / 8)) >> (token % 8) & 1;
+            *carriers += u32::from(is_new);
+        }
+        let together: Vec<u8> =
+            words.tokens.iter().enumerate().map(|(byte, own)| own | before(byte)).collect();
+        let set = *self.number_of.entry(together).or_insert_with_key(|together| {
+            self.token_sets.push(together.clone());
+            self.token_sets.len() as u32 - 1
+        });
+        self.related.insert(words.surroundings, set);
+    }
 }
 
 impl WordCarriers {
@@ -39,7 +105,8 @@ impl WordCarriers {
     pub fn new(benchmarks: &Benchmarks) -> WordCarriers {
         let tokens: Vec<usize> =
             (0..benchmarks.questions().len()).map(|number| benchmarks.tokens(number)).collect();
-        WordCarriers { counts: vec![CarrierCount::default(); tokens.len()], tokens, documents: 0 }
+        let counts = vec![QuestionCarriers::default(); tokens.len()];
+        WordCarriers { counts, tokens, documents: 0 }
     }
 
     /// Counts a document with its findings, in the order returned by the search.
@@ -47,19 +114,8 @@ impl WordCarriers {
         self.documents += 1;
         for findings in findings.chunk_by(|a, b| a.question == b.question) {
             let question = findings[0].question;
-            let (count, tokens) = (&mut self.counts[question], self.tokens[question]);
-            count.documents += 1;
-            let beside = findings.iter().fold(0u32, |sum, of| sum.wrapping_add(of.surroundings));
-            if !count.surroundings.insert(beside) {
-                continue;
-            }
-            count.carriers.resize(tokens, 0);
-            let mut is_there = vec![false; tokens];
-            for &(start, end) in findings.iter().flat_map(|finding| &finding.matched) {
-                is_there[start as usize..end as usize].fill(true);
-            }
-            let carriers = count.carriers.iter_mut().zip(is_there);
-            carriers.for_each(|(carriers, is_there)| *carriers += u32::from(is_there));
+            let words = CarriedWords::of(findings, self.tokens[question]);
+            self.counts[question].add(words, self.tokens[question]);
         }
     }
 
@@ -76,16 +132,8 @@ impl WordCarriers {
         benchmarks: &'a Benchmarks,
         options: &DecontaminateOptions,
     ) -> CommonWords<'a> {
-        let most = options.common_of(self.documents);
-        let is_phrase = |(tokens, count): (&usize, &CarrierCount)| {
-            *tokens <= DecontaminateOptions::COMMON_TOKENS_MAX as usize && count.documents > most
-        };
-        CommonWords {
-            benchmarks,
-            carriers: self.counts.iter().map(|count| count.carriers.clone()).collect(),
-            phrases: self.tokens.iter().zip(&self.counts).map(is_phrase).collect(),
-            min_share: options.min_share,
-        }
+        let counts = self.counts.iter().map(|of| of.counts.clone()).collect();
+        CommonWords::new(benchmarks, options, self.documents, counts)
     }
 }
 
@@ -97,13 +145,55 @@ fn tokens(ranges: &[(u32, u32)]) -> impl Iterator<Item = usize> {
 #[derive(Debug)]
 pub struct CommonWords<'a> {
     pub(super) benchmarks: &'a Benchmarks,
-    /// By question and token, the number of unrelated documents that have the token.
-    carriers: Vec<Vec<u32>>,
+    /// By question, the documents with its words.
+    counts: Vec<CarrierCounts>,
     pub(super) phrases: Vec<bool>,
     min_share: f64,
 }
 
-impl CommonWords<'_> {
+impl<'a> CommonWords<'a> {
+    /// Returns the verdict on words of the questions, according to this number of documents and,
+    /// by question, the counts of those with its words. Several processes that each have a part of
+    /// the documents can add up such counts, if related documents ([`CarriedWords`]) meet in one.
+    ///
+    /// ```
+    /// use cento::Stop;
+    /// use cento_collections::DecontaminateOptions;
+    /// use cento_collections::decontaminate::{
+    ///     Benchmarks, CarrierCounts, CommonWords, Question, Scratch,
+    /// };
+    ///
+    /// let options = DecontaminateOptions::default();
+    /// let text = "to be or not to be that is the question".to_owned();
+    /// let question = Question { text: text.clone(), ..Question::default() };
+    /// let benchmarks = Benchmarks::new(vec![question], &options, Stop::NEVER)?;
+    /// let finding = &benchmarks.findings(&text, &mut Scratch::default(), Stop::NEVER)?[0];
+    /// let counts = |documents| vec![CarrierCounts { documents, carriers: vec![7; 10] }];
+    /// assert!(CommonWords::new(&benchmarks, &options, 1000, counts(11)).has(finding));
+    /// assert!(!CommonWords::new(&benchmarks, &options, 1000, counts(10)).has(finding));
+    /// # Ok::<(), cento::Error>(())
+    /// ```
+    ///
+    /// # Panics
+    /// When the counts are not as many as the questions.
+    #[must_use]
+    pub fn new(
+        benchmarks: &'a Benchmarks,
+        options: &DecontaminateOptions,
+        documents: u64,
+        counts: Vec<CarrierCounts>,
+    ) -> CommonWords<'a> {
+        assert_eq!(counts.len(), benchmarks.questions().len(), "each question has its counts");
+        let most = options.common_of(documents);
+        let is_phrase = |(question, of): (usize, &CarrierCounts)| {
+            let is_short =
+                benchmarks.tokens(question) <= DecontaminateOptions::COMMON_TOKENS_MAX as usize;
+            is_short && of.documents > most
+        };
+        let phrases = counts.iter().enumerate().map(is_phrase).collect();
+        CommonWords { benchmarks, counts, phrases, min_share: options.min_share }
+    }
+
     /// Tells whether the words at a place are common, because documents have them without the
     /// remaining question or because the question is a common phrase.
     #[must_use]
@@ -123,7 +213,7 @@ impl CommonWords<'_> {
 
     fn own_share_of(&self, question: usize, matched: &[(u32, u32)]) -> f64 {
         let weights = self.benchmarks.weights(question);
-        let mut others = self.carriers[question].clone();
+        let mut others = self.counts[question].carriers.clone();
         others.resize(weights.len(), 0);
         let mut is_matched = vec![false; weights.len()];
         for token in tokens(matched) {
@@ -146,7 +236,7 @@ impl CommonWords<'_> {
     /// of them.
     #[must_use]
     pub fn carriers(&self, finding: &Finding) -> u64 {
-        let of_tokens = &self.carriers[finding.question];
+        let of_tokens = &self.counts[finding.question].carriers;
         let mut carriers: Vec<u32> = tokens(&finding.matched)
             .map(|token| of_tokens.get(token).copied().unwrap_or_default())
             .collect();
@@ -237,6 +327,24 @@ mod tests {
         let pages: Vec<String> = (10..40).map(|at| format!("{}{page}", words(at))).collect();
         let (found, _) = verdicts(&[whole()], &pages);
         assert_eq!(found, vec![Some((false, 1)); 30]);
+    }
+
+    #[test]
+    fn the_order_of_copies_that_have_other_words_does_not_matter() {
+        // The first copy of a page once decided which words all of its copies have: here the whole
+        // question or a part of it, each five times within the same words.
+        let copies = (0..10).map(|at| match at % 2 {
+            0 => format!("{} {SENTENCE} {}", words(at / 2), words(90 + at / 2)),
+            _ => format!("{} {} {}", words(at / 2), whole(), words(90 + at / 2)),
+        });
+        let documents: Vec<String> = copies.collect();
+        let reversed: Vec<String> = documents.iter().rev().cloned().collect();
+        let (forward, _) = verdicts(&[whole()], &documents);
+        let (mut backward, _) = verdicts(&[whole()], &reversed);
+        backward.reverse();
+        assert_eq!(backward, forward);
+        let (is_common, carriers) = forward[0].unwrap();
+        assert_eq!((is_common, carriers), (false, 5));
     }
 
     #[test]

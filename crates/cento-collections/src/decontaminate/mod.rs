@@ -12,7 +12,6 @@
 //!
 //! - A token weighs more the harder it is to guess, and questions with the same token share its
 //!   weight (`weights`). "Where is the town of Peru?" is not "Where is the town of Chad?".
-//!   (`weights`). "Where is the town of Peru?" is not "Where is the town of Chad?".
 //! - When all documents have been read, the documents share tokens too (`carriers`). A quotation
 //!   that many documents have without the remaining words of the question is no leak.
 //! - At least [`SHORT`] tokens must occur there. A question with fewer tokens must occur word for
@@ -40,7 +39,7 @@ mod wanted;
 mod weights;
 
 pub use benchmarks::{Benchmarks, Question, Scratch, Unusable};
-pub use carriers::{CommonWords, WordCarriers};
+pub use carriers::{CarriedWords, CarrierCounts, CommonWords, WordCarriers};
 pub use cento_api::DecontaminateOptions;
 pub use finding::{AnswerFinding, Finding};
 pub use tally::{BenchmarkCounts, DecontaminationCounts, Evidence, QuestionCounts, Tally};
