@@ -107,13 +107,34 @@ impl Index {
         self.open.path().to_owned()
     }
 
-    fn settings(&self) -> PyResult<(String, String, bool, bool, Option<&'static str>, bool)> {
-        let index = self.open.index().map_err(Failure)?;
-        let config = index.config();
-        let (scheme, analyzer) = (config.scheme.to_string(), config.analyzer.to_string());
-        let preset = config.preset.map(Preset::name);
-        let (text, signatures) = (config.store_text, config.store_signatures);
-        Ok((scheme, analyzer, text, signatures, preset, config.records_novelty))
+    #[getter]
+    fn preset(&self) -> PyResult<Option<&'static str>> {
+        Ok(self.open.index().map_err(Failure)?.config().preset.map(Preset::name))
+    }
+
+    #[getter]
+    fn scheme(&self) -> PyResult<String> {
+        Ok(self.open.index().map_err(Failure)?.config().scheme.to_string())
+    }
+
+    #[getter]
+    fn analyzer(&self) -> PyResult<String> {
+        Ok(self.open.index().map_err(Failure)?.config().analyzer.to_string())
+    }
+
+    #[getter]
+    fn stores_text(&self) -> PyResult<bool> {
+        Ok(self.open.index().map_err(Failure)?.config().store_text)
+    }
+
+    #[getter]
+    fn stores_signatures(&self) -> PyResult<bool> {
+        Ok(self.open.index().map_err(Failure)?.config().store_signatures)
+    }
+
+    #[getter]
+    fn records_novelty(&self) -> PyResult<bool> {
+        Ok(self.open.index().map_err(Failure)?.config().records_novelty)
     }
 
     fn reload(&self, py: Python<'_>) -> PyResult<()> {

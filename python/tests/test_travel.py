@@ -51,6 +51,7 @@ def values(index: cento.Index, texts: list[tuple[str, str]], path: Path) -> list
         index.search(text, passages=True, limit=3),
         index.search(text, goal="trace", passages=True),
         index.search(text, goal="trace").trace,
+        index.search(" ".join(texts[0][1].split()[:3]), goal="trace").trace,
         index.search_many(bad, passages=True, on_error="skip"),
         index.search(text).unseen,
         next(iter(index.search(text, rank="weight", verify="levenshtein"))),

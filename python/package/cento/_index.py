@@ -149,32 +149,32 @@ class Index:
         Its ranking is the default of searches, its threshold that of pairs, clusters and
         deduplication: see :func:`cento.presets`.
         """
-        return self._native.settings()[4]
+        return self._native.preset
 
     @property
     def scheme(self) -> str:
         """The specification of the scheme, with all parameters."""
-        return self._native.settings()[0]
+        return self._native.scheme
 
     @property
     def analyzer(self) -> str:
         """The specification of the analyzer, with all parameters."""
-        return self._native.settings()[1]
+        return self._native.analyzer
 
     @property
     def stores_text(self) -> bool:
         """Whether texts are stored."""
-        return self._native.settings()[2]
+        return self._native.stores_text
 
     @property
     def stores_signatures(self) -> bool:
         """Whether signatures are stored; if not, they are made of the texts again."""
-        return self._native.settings()[3]
+        return self._native.stores_signatures
 
     @property
     def records_novelty(self) -> bool:
         """Whether the ``meta`` of each added document says how much of it was new."""
-        return self._native.settings()[5]
+        return self._native.records_novelty
 
     def __fspath__(self) -> str:
         """The directory, so that an index may stand where its path may."""
