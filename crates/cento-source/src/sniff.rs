@@ -397,6 +397,23 @@ mod tests {
     }
 
     #[test]
+    fn a_mailbox_of_rmail_is_named_and_not_read_as_one_text() {
+        let start = b"BABYL OPTIONS: -*- rmail -*-\nVersion: 5\n";
+        for name in ["RMAIL", "old.txt", "old.mbox"] {
+            let found = form(start, true, name, &SourceOptions::default());
+            assert!(matches!(found, Form::Unread(why) if why.contains("Babyl")), "{name}");
+        }
+        check(b"BABYL is a word", "a.txt", Form::Text);
+    }
+
+    #[test]
+    fn drawings_are_markup_by_their_names() {
+        // Without a declaration of XML, their tags were words.
+        check(b"<svg width='9'><text>a</text></svg>", "a.svg", markup("xml"));
+        check(b"<!-- Inkscape -->\n<svg:svg>", "a.SVG", markup("xml"));
+    }
+
+    #[test]
     fn names_decide_the_kind_of_a_text() {
         check(b"<TEI.2>", "a.xml", markup("xml"));
         check(b"<p>x", "a.htm", markup("html"));
