@@ -7,6 +7,7 @@
 use std::ops::Range;
 use std::str::Chars;
 
+use super::digit::decimal_digit;
 use super::quotations::lines;
 use super::unicode::{folded, is_number, is_white_space};
 
@@ -200,20 +201,12 @@ fn number_of(first: u32, chars: &mut Chars<'_>) -> (u32, usize) {
     (number, digits)
 }
 
-/// Returns the value of a decimal digit, in the scripts of today.
+/// Returns the value of a decimal digit, also of a Chinese digit.
 fn digit(c: char) -> Option<u32> {
-    // The zeros of scripts whose digits have consecutive code points.
-    const ZEROS: [char; 18] = [
-        '0', '\u{660}', '\u{6f0}', '\u{966}', '\u{9e6}', '\u{a66}', '\u{ae6}', '\u{b66}',
-        '\u{be6}', '\u{c66}', '\u{ce6}', '\u{d66}', '\u{e50}', '\u{ed0}', '\u{f20}', '\u{1040}',
-        '\u{17e0}', '\u{ff10}',
-    ];
     const CHINESE: &str =
         "\u{3007}\u{4e00}\u{4e8c}\u{4e09}\u{56db}\u{4e94}\u{516d}\u{4e03}\u{516b}\u{4e5d}";
-    let (c, zeros) = (c as u32, ZEROS.map(u32::from));
-    let of = |zero: &u32| c.checked_sub(*zero).filter(|value| *value < 10);
-    let chinese = || CHINESE.chars().position(|digit| u32::from(digit) == c).map(|at| at as u32);
-    zeros.iter().find_map(of).or_else(chinese)
+    let chinese = || CHINESE.chars().position(|digit| digit == c).map(|at| at as u32);
+    decimal_digit(c).or_else(chinese)
 }
 
 #[cfg(test)]

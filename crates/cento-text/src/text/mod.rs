@@ -8,6 +8,7 @@ mod bibliography;
 mod chars;
 pub mod cited;
 pub mod code;
+mod digit;
 mod edit;
 mod family;
 mod fold;

@@ -17,6 +17,7 @@
 //! because passages are byte ranges of the file. Powers and units (`m\u{b2}`) do not count up, and
 //! have few letters.
 
+use super::digit::decimal_digit;
 use super::unicode::is_letter;
 use std::ops::Range;
 
@@ -89,7 +90,7 @@ const SUPERSCRIPTS: [char; 10] = [
 /// The minimum length of a word with a note. Shorter words are units and variables.
 const NOTED_LETTERS_MIN: usize = 3;
 
-/// The brackets around the numbers of verses. The last are those of the Koran.
+/// The brackets around the numbers of verses. The last pair is in editions of the Koran.
 const BRACKETS: [(char, char); 6] = [
     ('[', ']'),
     ('(', ')'),
@@ -102,23 +103,14 @@ const BRACKETS: [(char, char); 6] = [
 /// The signs before the numbers of sections and paragraphs.
 const SIGNS: [char; 2] = ['\u{a7}', '\u{b6}'];
 
-/// The zeros of other scripts: Arabic, Persian, Devanagari, Bengali, Thai and fullwidth.
-const ZEROS: [char; 6] = ['\u{660}', '\u{6f0}', '\u{966}', '\u{9e6}', '\u{e50}', '\u{ff10}'];
-
-/// Returns the value of a digit.
-fn digit(c: char) -> Option<u32> {
-    let of_script = |zero: &char| (c as u32).checked_sub(*zero as u32).filter(|value| *value < 10);
-    c.to_digit(10).or_else(|| ZEROS.iter().find_map(of_script))
-}
-
 /// Returns the ranges of the numbers of lines and verses in a text, in order.
 pub(super) fn ranges(text: &str) -> Vec<Range<usize>> {
     let mut places = NumberPlaces::default();
     let mut at = 0;
-    while let Some(start) = text[at..].find(|c| digit(c).is_some()).map(|to| at + to) {
-        let rest = text[start..].trim_start_matches(|c| digit(c).is_some());
+    while let Some(start) = text[at..].find(|c| decimal_digit(c).is_some()).map(|to| at + to) {
+        let rest = text[start..].trim_start_matches(|c| decimal_digit(c).is_some());
         at = text.len() - rest.len();
-        let digits = || text[start..at].chars().filter_map(digit);
+        let digits = || text[start..at].chars().filter_map(decimal_digit);
         if digits().count() <= DIGITS_MAX {
             let value = digits().fold(0, |value, digit| value * 10 + digit);
             places.add(text, PlacedNumber { value, at: start..at });
