@@ -93,8 +93,8 @@ fn is_dense(c: char) -> bool {
         | '\u{ac00}'..='\u{d7af}')
 }
 
-/// Returns whether a space belongs between a word, after which the mark of a note was, and the next
-/// character.
+/// Returns whether a space belongs before this character in place of the mark of a note, which
+/// follows a word.
 pub fn is_word_apart(after: Option<char>) -> bool {
     after.is_some_and(|after| after.is_alphanumeric() && !is_dense(after))
 }

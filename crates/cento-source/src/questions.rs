@@ -256,7 +256,8 @@ fn path_of(value: &Value, field: &str) -> Option<(String, String)> {
 /// The step of a path into every member of an object, whose names are ids, or parts of the list.
 const EVERY: &str = "*";
 
-/// Returns the path that stands for all of these paths of one length, or `None` without any.
+/// Combines paths of one length into a single path, with [`EVERY`] for each step in which they
+/// differ. Returns `None` without paths.
 fn common_path(paths: &[&str]) -> Option<String> {
     let (first, others) = paths.split_first()?;
     let mut steps: Vec<&str> = first.split('.').collect();

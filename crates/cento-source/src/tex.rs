@@ -60,7 +60,8 @@ const DOCUMENT: [&[u8]; 2] = [b"\\documentclass", b"\\documentstyle"];
 const BEGIN: &str = "\\begin{document}";
 
 /// Environments whose contents stay unchanged.
-const VERBATIM: [&str; 5] = ["verbatim", "verbatim*", "lstlisting", "Verbatim", "minted"];
+pub(crate) const VERBATIM: [&str; 5] =
+    ["verbatim", "verbatim*", "lstlisting", "Verbatim", "minted"];
 
 /// Commands whose argument stays unchanged.
 const AS_IT_IS: [&str; 4] = ["lstinline", "nolinkurl", "url", "verb"];

@@ -53,6 +53,12 @@ const NUMBERED: [(i32, &str); 8] = [
     (10007, "x-mac-cyrillic"),
 ];
 
+/// Returns the characters of the bytes from 0x80 on in an encoding.
+fn upper_half(label: &str) -> Vec<char> {
+    let bytes: Vec<u8> = (0x80..=0xff).collect();
+    charset::decode(&bytes, Some(label)).text.chars().collect()
+}
+
 /// Groups with entries of an index or of a table of contents, which name words of the text again.
 const ENTRIES: [&[u8]; 5] = [b"xe", b"rxe", b"txe", b"tc", b"tcn"];
 
@@ -317,23 +323,14 @@ impl RtfFilter {
         let (is_on, number) = (value != Some(0), value.unwrap_or_default());
         let is_colored = number > 0 && !self.white.contains(&number);
         let look = &mut self.look;
-        let page_of = |label: Option<&str>| {
-            label.map(|label| {
-                let bytes: Vec<u8> = (0x80..=0xff).collect();
-                charset::decode(&bytes, Some(label)).text.chars().collect()
-            })
-        };
+        let named = PAGES.iter().find(|(of, _)| *of == name).map(|(_, label)| *label);
+        if named.is_some() || name == b"ansicpg" {
+            let numbered = NUMBERED.iter().find(|(of, _)| *of == number).map(|(_, label)| *label);
+            self.page = named.or(numbered).map(upper_half);
+        }
         match name {
             b"upr" => self.is_repeated = true,
             b"uc" => look.replacing = Some(number.max(0) as usize),
-            b"ansicpg" => {
-                let found = NUMBERED.iter().find(|(of, _)| *of == number);
-                self.page = page_of(found.map(|(_, label)| *label));
-            }
-            name if PAGES.iter().any(|(of, _)| *of == name) => {
-                let found = PAGES.iter().find(|(of, _)| *of == name);
-                self.page = page_of(found.map(|(_, label)| *label));
-            }
             name if ENTRIES.contains(&name) => look.is_deleted = true,
             b"deleted" => look.is_deleted = is_on,
             b"v" => look.vanishes = is_on,

@@ -50,7 +50,8 @@ pub enum Macro {
 /// The macros of a source, by their names.
 pub type Definitions = HashMap<String, Macro>;
 
-/// Returns the macros that a source, other files, or its packages define.
+/// Returns the macros of a source: its definitions, the definitions in other files, and the macros
+/// of reledmac if the source uses this package.
 pub fn defined(source: &str, others: &str, shorthands: Shorthands) -> Definitions {
     let mut found = Definitions::new();
     if source.contains("\\edtext") {

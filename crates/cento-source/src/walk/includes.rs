@@ -9,6 +9,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::format::has_ending;
+use crate::tex::VERBATIM;
 use crate::xml::included::{included as xml_included, may_include};
 
 /// The reasons why an included file is listed that is not among the inputs.
@@ -130,23 +131,22 @@ pub fn files_taken(source: &[u8]) -> Vec<String> {
         .collect()
 }
 
-/// Environments whose lines are shown as they are, or not at all.
-const VERBATIM: [&[u8]; 6] =
-    [b"verbatim", b"Verbatim", b"lstlisting", b"minted", b"comment", b"filecontents"];
+/// Environments whose lines a reader does not see.
+const UNSEEN: [&str; 2] = ["comment", "filecontents"];
 
 /// Returns what follows each backslash in a line of a source, up to a comment, outside of listings.
 fn commands(source: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let mut listing: Option<&[u8]> = None;
+    let mut listing: Option<&str> = None;
     let lines = source.split(|&byte| byte == b'\n').filter(move |line| match listing {
         Some(name) => {
             listing = listing.filter(|_| !has_environment(line, b"\\end", name));
             false
         }
         None => {
-            let begun = |name: &&&[u8]| {
+            let begun = |name: &&&str| {
                 has_environment(line, b"\\begin", name) && !has_environment(line, b"\\end", name)
             };
-            listing = VERBATIM.iter().find(begun).copied();
+            listing = VERBATIM.iter().chain(&UNSEEN).find(begun).copied();
             true
         }
     });
@@ -160,16 +160,17 @@ fn commands(source: &[u8]) -> impl Iterator<Item = &[u8]> {
 }
 
 /// Returns whether a line has this command with the name of this environment.
-fn has_environment(line: &[u8], command: &[u8], name: &[u8]) -> bool {
+fn has_environment(line: &[u8], command: &[u8], name: &str) -> bool {
     memchr::memmem::find_iter(line, command).any(|at| {
         let rest = line[at + command.len()..].strip_prefix(b"{");
-        let rest = rest.and_then(|rest| rest.strip_prefix(name));
+        let rest = rest.and_then(|rest| rest.strip_prefix(name.as_bytes()));
         let rest = rest.map(|rest| rest.strip_prefix(b"*").unwrap_or(rest));
         rest.is_some_and(|rest| rest.starts_with(b"}"))
     })
 }
 
-/// Returns the parts of a line that `\verb` shows as they are: `\verb|\input{a}|`.
+/// Returns the parts of a line that are no commands, because `\verb` prints their source:
+/// `\verb|\input{a}|`.
 fn shown_as_is(line: &[u8]) -> Vec<Range<usize>> {
     const SHOWN: &[u8] = b"\\verb";
     let mut shown: Vec<Range<usize>> = Vec::new();

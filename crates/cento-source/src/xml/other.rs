@@ -106,15 +106,21 @@ struct Other {
     rubies: usize,
     /// Text since the last tag. Collected, because the parser may deliver it in several pieces.
     pending: String,
+    /// Whether the file has an element for each letter.
+    has_letters: bool,
     /// White space here is the layout of the file, because each letter has an element.
     is_between_letters: bool,
 }
 
 impl Other {
     fn of(survey: Survey) -> Other {
+        let vocabularies = vocabulary::of_root(&survey.root);
+        let mut letters = vocabularies.iter().flat_map(|of| of.letters);
+        let has_letters = letters.any(|name| survey.counts.contains_key(*name));
         Other {
-            vocabularies: vocabulary::of_root(&survey.root),
+            vocabularies,
             survey,
+            has_letters,
             marks: Vec::new(),
             rubies: 0,
             pending: String::new(),
@@ -125,14 +131,6 @@ impl Other {
     /// Returns whether the vocabulary lists an element.
     fn lists(&self, list: impl Fn(&Vocabulary) -> &[&'static str], name: &str) -> bool {
         self.vocabularies.iter().any(|vocabulary| list(vocabulary).contains(&name))
-    }
-
-    /// Returns whether the file has an element for each letter.
-    fn has_letters(&self) -> bool {
-        self.vocabularies
-            .iter()
-            .flat_map(|of| of.letters)
-            .any(|name| self.survey.counts.contains_key(*name))
     }
 
     fn is_skipped(&self, name: &str) -> bool {
@@ -197,7 +195,7 @@ impl Format for Other {
     fn start(&mut self, element: &Element<'_>, depth: usize, out: &mut Out) -> Rule {
         self.flush(out);
         let form = mark_form(element);
-        self.is_between_letters = self.has_letters() && !self.lists(|of| of.letters, element.name);
+        self.is_between_letters = self.has_letters && !self.lists(|of| of.letters, element.name);
         match element.name {
             name if self.is_skipped(name) => return Rule::Skip,
             name if NOTES.contains(&name) || self.lists(|of| of.notes, name) => {
@@ -223,7 +221,7 @@ impl Format for Other {
 
     fn end(&mut self, name: &str, depth: usize, out: &mut Out) {
         self.flush(out);
-        self.is_between_letters = self.has_letters();
+        self.is_between_letters = self.has_letters;
         if self.lists(|of| of.words, name) {
             out.space();
         }
