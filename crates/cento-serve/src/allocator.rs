@@ -3,6 +3,9 @@
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 use std::sync::atomic::{AtomicU64, Ordering};
 
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+use super::process::anonymous_kib;
+
 /// Makes the allocator return freed memory to the system: the free end of an area if it is larger
 /// than [`KEPT_BYTES_MAX`], and every freed piece of at least this size.
 ///
@@ -33,8 +36,8 @@ fn set(limit: libc::c_int) -> bool {
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 static TAKEN_KIB: AtomicU64 = AtomicU64::new(0);
 
-/// The growth after which freed memory is returned, in KiB. Not after every request, because the
-/// allocator looks through its whole memory.
+/// Freed memory is returned after the process has grown by this number of KiB. Not after every
+/// request, because the allocator looks through its whole memory.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 const GROWTH_KIB_MAX: u64 = 64 << 10;
 
@@ -46,20 +49,12 @@ const GROWTH_KIB_MAX: u64 = 64 << 10;
 /// used. Counting the freed bytes missed what caches and dropped commits free.
 pub fn give_back_if_grown() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
-    if let Some(taken) = taken_kib()
+    if let Some(taken) = anonymous_kib()
         && taken >= TAKEN_KIB.load(Ordering::Relaxed) + GROWTH_KIB_MAX
     {
         trim();
-        TAKEN_KIB.store(taken_kib().unwrap_or(taken), Ordering::Relaxed);
+        TAKEN_KIB.store(anonymous_kib().unwrap_or(taken), Ordering::Relaxed);
     }
-}
-
-/// Returns the memory of the process without mapped files, in KiB.
-#[cfg(all(target_os = "linux", target_env = "gnu"))]
-fn taken_kib() -> Option<u64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let stated = status.lines().find_map(|line| line.strip_prefix("RssAnon:"))?;
-    stated.split_whitespace().next()?.parse().ok()
 }
 
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
@@ -77,7 +72,7 @@ mod tests {
     use std::sync::Barrier;
     use std::thread;
 
-    use super::taken_kib;
+    use super::anonymous_kib;
 
     /// Runs a test of this module in a separate process, because neighboring tests take memory,
     /// too.
@@ -104,13 +99,13 @@ mod tests {
     fn memory_freed_before_a_piece_in_use_is_given_back() {
         alone("memory_freed_before_a_piece_in_use_is_given_back", || {
             super::give_back();
-            let before = taken_kib().unwrap();
+            let before = anonymous_kib().unwrap();
             let mut pieces: Vec<Box<[u8; 100]>> =
                 (0..1_000_000).map(|_| Box::new([1; 100])).collect();
             let last = pieces.pop();
             drop(pieces);
             super::give_back_if_grown();
-            let kept = taken_kib().unwrap().saturating_sub(before);
+            let kept = anonymous_kib().unwrap().saturating_sub(before);
             assert!(last.is_some() && kept < 60 << 10, "{} MiB are kept", kept >> 10);
         });
     }
@@ -119,7 +114,7 @@ mod tests {
     fn memory_freed_by_requests_is_given_back() {
         alone("memory_freed_by_requests_is_given_back", || {
             super::give_back();
-            let before = taken_kib().unwrap();
+            let before = anonymous_kib().unwrap();
             let (done, waits) = (Barrier::new(5), Barrier::new(5));
             thread::scope(|scope| {
                 for _ in 0..4 {
@@ -130,7 +125,7 @@ mod tests {
                     });
                 }
                 done.wait();
-                let kept = taken_kib().unwrap().saturating_sub(before);
+                let kept = anonymous_kib().unwrap().saturating_sub(before);
                 waits.wait();
                 assert!(kept < 40 << 10, "{} MiB are kept", kept >> 10);
             });

@@ -63,6 +63,12 @@ fn usage() -> Usage {
     Usage::default()
 }
 
+/// Returns the memory of this process without mapped files, in KiB.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+pub fn anonymous_kib() -> Option<u64> {
+    number(&std::fs::read_to_string("/proc/self/status").ok()?, "RssAnon:")
+}
+
 /// Returns the number in a line `NAME NUMBER`, which may end with a unit.
 #[cfg(target_os = "linux")]
 fn number(status: &str, name: &str) -> Option<u64> {

@@ -75,7 +75,7 @@ impl PublishedCommit {
         tell(&indexes, &searcher, metrics);
         *self.indexes.write().unwrap_or_else(PoisonError::into_inner) = indexes;
         *self.current.write().unwrap_or_else(PoisonError::into_inner) = searcher;
-        // The commit before and what was kept for it are gone.
+        // The searcher of the previous commit, and its caches, may be freed by now.
         allocator::give_back_if_grown();
         Ok(())
     }

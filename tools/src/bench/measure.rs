@@ -178,6 +178,15 @@ impl Measuring {
         process::run(Command::new(&self.cento).args(args))
     }
 
+    /// Returns a path in the work directory, and removes the index of an earlier run there.
+    fn without_index(&self, name: &str) -> Result<PathBuf> {
+        let path = self.work.join(name);
+        if path.exists() {
+            fs::remove_dir_all(&path)?;
+        }
+        Ok(path)
+    }
+
     /// Makes an index in the work directory and returns the path of the index and the cost of
     /// adding the corpus.
     fn add(
@@ -187,10 +196,7 @@ impl Measuring {
         corpus: &Path,
         add: &[&str],
     ) -> Result<(PathBuf, Spent)> {
-        let path = self.work.join(name);
-        if path.exists() {
-            fs::remove_dir_all(&path)?;
-        }
+        let path = self.without_index(name)?;
         let index = path_text(&path)?;
         self.cento(&[&["create", index], create].concat())?;
         let spent = self.cento(&[&["add", index, path_text(corpus)?], add].concat())?;
@@ -219,10 +225,7 @@ impl Measuring {
         let dedup = ["dedup", file, "--min-resemblance", NEAR, "--out", path_text(&out)?];
         job("dedup --min-resemblance 0.8", self.cento(&dedup)?);
         fs::remove_file(&out)?;
-        let kept = self.work.join("kept.idx");
-        if kept.exists() {
-            fs::remove_dir_all(&kept)?;
-        }
+        let kept = self.without_index("kept.idx")?;
         let dedup = [&dedup[..], &["--index", path_text(&kept)?, "--no-text"]].concat();
         job("dedup --min-resemblance 0.8 --no-text", self.cento(&dedup)?);
         let opened = snapshot(&with)?;

@@ -52,10 +52,18 @@ fn peak_of(process: u32) -> f64 {
 /// an ended process has no such line.
 pub fn memory_mb(process: u32, line: &str) -> Option<f64> {
     let path = Path::new("/proc").join(process.to_string()).join("status");
-    let status = fs::read_to_string(path).ok()?;
+    Some(megabytes(number_in(&fs::read_to_string(path).ok()?, line)?))
+}
+
+/// Converts KiB to MB.
+pub fn megabytes(kib: u64) -> f64 {
+    kib as f64 * 1024.0 / 1e6
+}
+
+/// Returns the number in a line of a process's status, such as `Threads:`.
+pub fn number_in(status: &str, line: &str) -> Option<u64> {
     let stated = status.lines().find_map(|stated| stated.strip_prefix(line))?;
-    let kib: f64 = stated.split_whitespace().next()?.parse().ok()?;
-    Some(kib * 1024.0 / 1e6)
+    stated.split_whitespace().next()?.parse().ok()
 }
 
 /// Returns the processor time of all ended children of this process and of their descendants.

@@ -61,8 +61,8 @@ const SLACK_MB: u64 = 300;
 /// The most open files, without connections. Files of an index are mapped and not kept open.
 const FILES_MAX: usize = 64;
 
-/// The most connections while one client sends one request: the listener, the client, and those
-/// that wake the threads of the service.
+/// The most connections while one client sends one request: the listener, the connection of the
+/// client, and the sockets that wake the threads of the service.
 const CONNECTIONS_MAX: usize = 8;
 
 /// The most threads: this number, and the next number for every processor.
@@ -154,9 +154,12 @@ impl Bounds {
             );
             let few_most = bound.megabytes(self.memory, few);
             let threads_max = THREADS_MAX + PROCESSOR_THREADS_MAX * cento::available_threads();
-            let is_over = *files > FILES_MAX || *connections > CONNECTIONS_MAX;
-            let is_over = is_over || *threads > threads_max;
-            if is_over || *memory_mb > most as f64 || small_mb > few_most as f64 {
+            if *memory_mb > most as f64
+                || small_mb > few_most as f64
+                || *files > FILES_MAX
+                || *connections > CONNECTIONS_MAX
+                || *threads > threads_max
+            {
                 over.push(name.as_str());
             }
         }

@@ -8,7 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use crate::Result;
-use crate::bench::process::memory_mb;
+use crate::bench::process::{megabytes, number_in};
 
 /// The most that a process took of the machine at a time.
 #[derive(Debug, Clone, Copy, Default)]
@@ -59,15 +59,17 @@ pub fn during(process: u32, work: impl FnOnce() -> Result) -> Result<Peak> {
 fn sample(process: u32, is_over: &AtomicBool) -> Peak {
     let mut peak = Peak::default();
     let proc = Path::new("/proc").join(process.to_string());
-    let count = |dir: &str| fs::read_dir(proc.join(dir)).map_or(0, Iterator::count);
     loop {
         // Read before the sample, so that even a short run has a sample.
         let is_last = is_over.load(Ordering::Relaxed);
-        peak.memory_mb = peak.memory_mb.max(memory_mb(process, "RssAnon:").unwrap_or(0.0));
+        // The status of an ended process has no such lines.
+        let status = fs::read_to_string(proc.join("status")).unwrap_or_default();
+        let number = |line: &str| number_in(&status, line).unwrap_or_default();
+        peak.memory_mb = peak.memory_mb.max(megabytes(number("RssAnon:")));
+        peak.threads = peak.threads.max(number("Threads:") as usize);
         let (files, connections) = open_files(&proc.join("fd"));
         peak.files = peak.files.max(files);
         peak.connections = peak.connections.max(connections);
-        peak.threads = peak.threads.max(count("task"));
         if is_last {
             return peak;
         }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use crate::Result;
+use crate::bench::process::number_in;
 
 /// What is measured, with the growth that is no leak: noise of a small number.
 const MEASURED: [(&str, u64); 6] = [
@@ -54,10 +55,7 @@ impl Curve {
     pub fn sample(&mut self, service: u32) -> Result {
         let status = fs::read_to_string(format!("/proc/{service}/status"))
             .map_err(|_| "the service ended by itself")?;
-        let number = |name: &str| {
-            let line = status.lines().find_map(|line| line.strip_prefix(name));
-            line.and_then(|line| line.split_whitespace().next()?.parse().ok()).unwrap_or(0)
-        };
+        let number = |name: &str| number_in(&status, name).unwrap_or(0);
         let open = fs::read_dir(format!("/proc/{service}/fd")).map_or(0, Iterator::count);
         let files = files(&self.index);
         let bytes = |is_segment: bool| {
