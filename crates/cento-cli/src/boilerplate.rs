@@ -39,6 +39,12 @@ impl UnreadBoilerplate {
 /// The name of no boilerplate: all text counts.
 const NONE: &str = "none";
 
+/// Returns whether a name of boilerplate is `auto` or `none`, and not a path.
+pub fn is_keyword(name: &Path) -> bool {
+    let auto = name.to_str().map(BoilerplateShare::of_auto);
+    name.as_os_str() == NONE || matches!(auto, Some(Ok(Some(_))))
+}
+
 /// The boilerplate that the user chose: `auto`, `none`, and paths.
 #[derive(Debug, Default)]
 pub struct NamedBoilerplate {
@@ -103,23 +109,23 @@ impl NamedBoilerplate {
         found.added_to(boilerplate, snapshot, stop)
     }
 
-    /// Lets submissions ignore the passages that most submissions have, if requested, or what was
-    /// handed out if the user chose nothing.
+    /// Lets submissions ignore the passages that most submissions have: with `auto` all of them,
+    /// and handouts if the user chose nothing.
     ///
     /// # Errors
     /// Like [`add_auto`](Self::add_auto).
     pub fn add_auto_of(&self, submissions: Submissions) -> cento::Result<Submissions> {
-        let found = match self.auto {
-            Some(share) => submissions.repeated_passages(share)?,
-            None if self.is_open && submissions.stores_texts() => submissions.handouts()?,
-            None => return Ok(submissions),
-        };
-        match (self.auto, found.passages.is_empty()) {
-            (Some(_), _) => note!("cento: boilerplate: {}", proposed(&found)),
-            (None, true) => {}
-            (None, false) => {
-                note!("cento: handed out, so not compared: {}; -b none counts it", proposed(&found))
-            }
+        if let Some(share) = self.auto {
+            let found = submissions.repeated_passages(share)?;
+            note!("cento: boilerplate: {}", proposed(&found));
+            return submissions.without_repeated(&found);
+        }
+        if !self.is_open || !submissions.stores_texts() {
+            return Ok(submissions);
+        }
+        let found = submissions.handouts()?;
+        if !found.passages.is_empty() {
+            note!("cento: handed out, so not compared: {}; -b none counts it", proposed(&found));
         }
         submissions.without_repeated(&found)
     }

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use jiff::Timestamp;
 
+use super::boilerplate::is_keyword;
 use super::outfile::{check_apart, check_replaced};
 use super::parse::in_directory;
 use cento::runtime::replace;
-use cento::search::BoilerplateShare;
 use cento::{Analyzer, Error, Result};
 use cento_report::{
     DecontaminationReport, FamiliesReport, LineageReport, PairsReport, ReuseReport, Run,
@@ -189,13 +189,11 @@ fn now() -> Result<String> {
 /// Returns the boilerplate twice: with names, and for an anonymous report with the number of paths.
 /// `None` without boilerplate.
 pub fn listed_and_counted(boilerplate: &[PathBuf]) -> Option<(String, String)> {
-    let is_auto = |name: &&PathBuf| {
-        name.to_str().map(BoilerplateShare::of_auto).is_some_and(|auto| matches!(auto, Ok(Some(_))))
-    };
-    let (auto, paths): (Vec<&PathBuf>, Vec<&PathBuf>) = boilerplate.iter().partition(is_auto);
-    let auto = auto.into_iter().map(|name| name.display().to_string());
+    let (keywords, paths): (Vec<&PathBuf>, Vec<&PathBuf>) =
+        boilerplate.iter().partition(|name| is_keyword(name));
+    let keywords = keywords.into_iter().map(|name| name.display().to_string());
     let paths = (!paths.is_empty()).then(|| counted(paths.len() as u64, "path"));
-    let counted: Vec<String> = auto.chain(paths).collect();
+    let counted: Vec<String> = keywords.chain(paths).collect();
     (!boilerplate.is_empty()).then(|| (listed(boilerplate), counted.join(", ")))
 }
 

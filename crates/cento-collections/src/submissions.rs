@@ -147,10 +147,10 @@ impl Submissions {
         self.new.config().store_text
     }
 
-    /// Finds what was handed out, such as the text of an assignment: the passages that most of the
-    /// new documents have, if all of them together are at most half of a document of average
-    /// length. Longer text is what versions of one text, or of one form, have in common, so that no
-    /// passage is returned. Nor is any from more than [`HANDOUT_DOCUMENTS_MAX`] documents. The
+    /// Finds handouts, such as the text of an assignment: the passages that most of the new
+    /// documents have. Returns no passages if all passages together are longer than half of an
+    /// average document, because versions of one text or form have more text in common than a
+    /// handout has. Returns none either for more than [`HANDOUT_DOCUMENTS_MAX`] documents. The
     /// documents of a group count as one.
     ///
     /// # Errors

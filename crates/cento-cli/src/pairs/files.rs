@@ -226,7 +226,7 @@ impl Pairs {
         if let Some((paths, count)) = report_args::listed_and_counted(&self.join.boilerplate) {
             run = run.with_names("boilerplate", paths, count);
         } else if searcher.boilerplate().is_some() {
-            run = run.with("boilerplate", "what was handed out");
+            run = run.with("boilerplate", "handouts");
         }
         Ok(run)
     }

@@ -325,6 +325,10 @@ fn what_a_class_was_handed_out_counts_in_no_pair() {
     dir.write("sheet.txt", &sheet);
     assert_eq!(pairs(&dir, &["pairs", "class", "-b", "sheet.txt"]).0, copied);
     assert_eq!(pairs(&dir, &["pairs", "class", "-b", "none", "--limit", "100"]).0.len(), 66);
+    // An anonymous report counted `none` as a path.
+    dir.run(&["pairs", "class", "-b", "none", "--report", "all.html", "--anonymous"]);
+    let report = std::fs::read_to_string(dir.path("all.html")).unwrap();
+    assert!(!report.contains("1 path"), "{}", report.len());
     // What versions of one text have in common was not handed out.
     let text = words(50, 140);
     for number in 0..8 {

@@ -152,9 +152,9 @@ pub struct CommonWords<'a> {
 }
 
 impl<'a> CommonWords<'a> {
-    /// Returns the verdict on words of the questions, according to this number of documents and,
-    /// by question, the counts of those with its words. Several processes that each have a part of
-    /// the documents can add up such counts, if related documents ([`CarriedWords`]) meet in one.
+    /// Returns the verdict on words of the questions, by the number of documents in a corpus and
+    /// the counts of each question. If each process has a part of the corpus, the counts of all
+    /// processes can be added up, once related documents ([`CarriedWords`]) are in one process.
     ///
     /// ```
     /// use cento::Stop;
