@@ -133,7 +133,7 @@ impl Benchmarks {
     }
 }
 
-/// What is known of a corpus of which a process has a part.
+/// The counts of a whole corpus, for a process with a part of the corpus.
 pub struct CorpusCounts {
     documents: u64,
     of_questions: Vec<CarrierCounts>,

@@ -44,7 +44,7 @@ struct DecontaminatedRows {
     treatment: RowTreatment,
     threads: usize,
     skips: bool,
-    /// What is known of the corpus that the rows belong to. Otherwise no words are common.
+    /// The counts of the whole corpus. Without counts, no words are common.
     counts: Option<CorpusCounts>,
     refused: Mutex<RefusedRows>,
 }

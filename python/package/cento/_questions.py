@@ -32,18 +32,9 @@ and by token how many unrelated ones."""
 WORDS = "question int, surroundings long, tokens binary, n long"
 CARRIERS = "question int, n long, carriers binary"
 
-OF_FINDING = (
-    "benchmark",
-    "question",
-    "common",
-    "share",
-    "own_share",
-    "tokens",
-    "carriers",
-    "page",
-    "line",
-    "answer",
-)
+_COLUMNS = [column.split()[0] for column in FINDINGS.split(", ")]
+
+OF_FINDING = tuple(name for name in _COLUMNS if name not in ("document", "start", "end"))
 """The attributes of a finding that are columns."""
 
 _ALL = -1
@@ -156,7 +147,7 @@ def decide(
     least: int | None,
     batches: Batches,
 ) -> Batches:
-    """Gives the rows that one machine keeps, or all with their verdicts."""
+    """Gives the rows that one machine keeps, or with `annotate` all rows and their verdicts."""
     first = next(batches, None)
     if first is not None:
         rows = chain([first], batches)

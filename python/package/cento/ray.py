@@ -182,9 +182,9 @@ def decontaminate(
     """Returns the rows of a data set without those in which questions of benchmarks occur.
 
     They are the rows that the command ``cento decontaminate`` writes for the same documents. A row
-    stays if the words of a question that it has are common in the whole data set, such as a
-    quotation. Rows are read twice. The driver and each task hold the
-    questions, and for each of their words a number. No worker holds more than its partition.
+    stays if its words of a question are common in the whole data set, such as a quotation. Rows
+    are read twice. The driver and each task hold the questions, and a number for each word of the
+    questions. No worker holds more than its partition.
 
     Args:
         ds: The documents.
@@ -207,7 +207,7 @@ def decontaminate(
 
 
 def _decided(step: Any, table: Any) -> Any:
-    """Applies a step that keeps the columns, also those of a block without rows."""
+    """Applies a step that keeps the columns, even if a block has no rows."""
     pa: Any = importlib.import_module("pyarrow")
     batches = table.to_batches() or [pa.RecordBatch.from_pylist([], schema=table.schema)]
     return pa.Table.from_batches(list(step(iter(batches))))

@@ -165,9 +165,9 @@ def decontaminate(
     """Returns the rows of a data frame without those in which questions of benchmarks occur.
 
     They are the rows that the command ``cento decontaminate`` writes for the same documents. A row
-    stays if the words of a question that it has are common in the whole data set, such as a
-    quotation. Rows are read twice. The driver and each task hold the
-    questions, and for each of their words a number. No executor holds more than its partition.
+    stays if its words of a question are common in the whole data set, such as a quotation. Rows
+    are read twice. The driver and each task hold the questions, and a number for each word of the
+    questions. No executor holds more than its partition.
 
     Args:
         df: The documents.
