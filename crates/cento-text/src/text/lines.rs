@@ -9,7 +9,7 @@
 //! hyphens may belong to the word, so only the fold `hyphens` joins these words.
 
 use super::Span;
-use super::normalize::{CharSink, Class, Normalizer, is_ignorable};
+use super::normalize::{CharSink, Class, Normalizer, is_apostrophe, is_ignorable};
 use super::unicode::{is_burmese, is_hangul, is_letter, is_mark, is_unspaced};
 use crate::Result;
 
@@ -46,12 +46,13 @@ pub(super) fn line_end_within(
 }
 
 /// Returns whether a soft hyphen divides a word at a line end. Scripts without spaces need none,
-/// and their letters may combine with the letters before them.
+/// and their letters may combine with the letters before them. Apostrophes end words anyway.
 fn is_divided(before: &str, after: &str) -> bool {
     let Some(word) = before.strip_suffix('\u{ad}') else { return false };
     let mut letters = word.chars().rev().filter(|&c| !is_ignorable(c) && !is_mark(c));
-    let is_next = |c: char| is_letter(c) && !is_unspaced(c) && !is_hangul(c);
-    letters.next().is_some_and(is_letter) && after.starts_with(is_next)
+    let is_of_word = |c: char| is_letter(c) && !is_apostrophe(c);
+    let is_next = |c: char| is_of_word(c) && !is_unspaced(c) && !is_hangul(c);
+    letters.next().is_some_and(is_of_word) && after.starts_with(is_next)
 }
 
 #[cold]

@@ -173,6 +173,9 @@ fn a_line_end_after_a_soft_hyphen_is_no_sign() {
         "aa\u{ad}\nb\u{e9}\u{ad}\r\n\u{e9} c\u{ad}\n1",
         "aab\u{e9}\u{e9}_c_1",
     );
+    // Letters that read like apostrophes are between words.
+    check_signs(CharKind::Chars, "Hawai\u{2bb}\u{ad}\ni", "hawai__i");
+    check_signs(CharKind::Chars, "\u{e9}\u{ad}\n\u{2bc}", "\u{e9}__");
 }
 
 #[test]

@@ -162,10 +162,12 @@ pub(in crate::text) fn map(
 fn is_division(text: &str, at: usize) -> bool {
     const LEFT_OUT: &str = r"[\p{Default_Ignorable_Code_Point}\x{640}\x{7fa}\x{180a}\p{M}]";
     static BEFORE: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(&format!(r"[\p{{Alphabetic}}--{LEFT_OUT}]{LEFT_OUT}*\x{{ad}}$")).unwrap()
+        let letter = format!(r"[\p{{Alphabetic}}--[{LEFT_OUT}{APOSTROPHES}]]");
+        Regex::new(&format!(r"{letter}{LEFT_OUT}*\x{{ad}}$")).unwrap()
     });
     static AFTER: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(&format!(r"^[\p{{Alphabetic}}--[\p{{M}}{UNITS}\p{{Hangul}}]]")).unwrap()
+        let others = format!(r"\p{{M}}{UNITS}\p{{Hangul}}{APOSTROPHES}");
+        Regex::new(&format!(r"^[\p{{Alphabetic}}--[{others}]]")).unwrap()
     });
     let is_end = |c: char| c == '\r' || c == '\n';
     if !text[at..].starts_with(is_end) {
