@@ -1,5 +1,7 @@
 //! Decimal digits of all scripts.
 
+use super::unicode::is_number;
+
 /// The zeros of scripts whose digits have consecutive code points.
 const ZEROS: [char; 17] = [
     '\u{660}', '\u{6f0}', '\u{966}', '\u{9e6}', '\u{a66}', '\u{ae6}', '\u{b66}', '\u{be6}',
@@ -11,7 +13,7 @@ const ZEROS: [char; 17] = [
 pub fn decimal_digit(c: char) -> Option<u32> {
     let of_script = |zero: &char| u32::from(c).checked_sub((*zero).into()).filter(|of| *of < 10);
     // Most characters are letters, and one look-up tells.
-    let other = || c.is_numeric().then(|| ZEROS.iter().find_map(of_script)).flatten();
+    let other = || is_number(c).then(|| ZEROS.iter().find_map(of_script)).flatten();
     c.to_digit(10).or_else(other)
 }
 

@@ -160,14 +160,13 @@ pub(in crate::text) fn map(
 
 /// Returns whether a character is of a line end where a soft hyphen divides a word.
 fn is_division(text: &str, at: usize) -> bool {
+    const LETTERS: &str = r"\p{Alphabetic}";
     const LEFT_OUT: &str = r"[\p{Default_Ignorable_Code_Point}\x{640}\x{7fa}\x{180a}\p{M}]";
     static BEFORE: LazyLock<Regex> = LazyLock::new(|| {
-        let letter = format!(r"[\p{{Alphabetic}}--[{LEFT_OUT}{APOSTROPHES}]]");
-        Regex::new(&format!(r"{letter}{LEFT_OUT}*\x{{ad}}$")).unwrap()
+        Regex::new(&format!(r"[{LETTERS}--[{LEFT_OUT}{APOSTROPHES}]]{LEFT_OUT}*\x{{ad}}$")).unwrap()
     });
     static AFTER: LazyLock<Regex> = LazyLock::new(|| {
-        let others = format!(r"\p{{M}}{UNITS}\p{{Hangul}}{APOSTROPHES}");
-        Regex::new(&format!(r"^[\p{{Alphabetic}}--[{others}]]")).unwrap()
+        Regex::new(&format!(r"^[{LETTERS}--[\p{{M}}\p{{Hangul}}{UNITS}{APOSTROPHES}]]")).unwrap()
     });
     let is_end = |c: char| c == '\r' || c == '\n';
     if !text[at..].starts_with(is_end) {
