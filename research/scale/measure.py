@@ -1,4 +1,4 @@
-"""Measures what `cost.py` multiplies: sizes by kind of text, and the units of one index.
+"""Measures what `cost.py` multiplies: sizes by kind of text, the units of one index, its growth.
 
     python3 research/scale/measure.py kinds --work work RFCs=rfc.jsonl.zst prose=a.jsonl,b.jsonl
     cento-tools repeat --base rfc.jsonl --pieces 3200 --letters --bytes 104000000 --out pieces.jsonl
@@ -6,12 +6,18 @@
     cento-tools repeat --base rfc.jsonl --pieces 3200 --letters --bytes 10000000000 --out - |
         python3 research/scale/measure.py units --work work --queries queries.jsonl -
     python3 research/scale/measure.py calls work/units.idx --queries queries.jsonl --out work
+    python3 research/scale/measure.py grow --work work --base rfc.jsonl --queries queries.jsonl 96
 
 `kinds` adds each corpus to four new indexes: with the default settings and with `--for corpus`,
 each with and without texts. `units` adds one corpus, compacts it, pushes it into a directory and
 pulls it, and searches for the queries. `calls` serves an index and sends it the three requests of a
 shard for each query, over one connection, in rounds. It writes the median of each query and request
 to `latencies.csv`, and quantiles of the time of a request divided by this median to `noise.csv`.
+
+`grow` adds rounds of `cento-tools repeat --letters`, of which 96 have 10 GB if the corpus is RFC 1
+to 2600. At each number of rounds that you name it measures the index, and keeps it as `ROUNDS.idx`
+with hard links. Then it compacts it and measures it again, if the disk has room for a second index.
+Start it again to go on after it was killed, or after `--minutes`.
 
 Every command has `--cento`, `target/release/cento` by default. Memory is the peak of the process
 with the pages of the files that it has mapped. Processor times need Linux.
@@ -172,6 +178,64 @@ def search(args: argparse.Namespace, index: Path, work: Path) -> None:
             print(f"| {kind} | {name} | {len(warm)} | {p50} | {p99} | {cost:.0f} |", flush=True)
 
 
+def grow(args: argparse.Namespace) -> None:
+    """Adds rounds of the corpus, and measures at each number of rounds in `args.stops`."""
+    work = Path(args.work)
+    index, log = work / "grow.idx", work / "grow.json"
+    steps: list[dict[str, Any]] = json.loads(log.read_text()) if log.exists() else []
+    started = time.monotonic()
+    for stop in sorted(args.stops):
+        while (done := sum(step["rounds"] for step in steps)) < stop:
+            if time.monotonic() - started > 60 * args.minutes:
+                sys.exit(f"{done} rounds are in the index; start the same command to go on")
+            # A process that was killed has added a part of these, which are then not added twice.
+            steps.append(add_rounds(args, index, done, min(args.each, stop - done)))
+            log.write_text(json.dumps(steps, indent=1))
+            print(steps[-1], flush=True)
+        kept = work / f"{stop}.idx"
+        if not kept.exists():
+            sums = {unit: sum(step[unit] for step in steps) for unit in ("bytes", "documents")}
+            print(f"\n{stop} rounds: {sums['documents']:,} documents, {sums['bytes']:,} bytes\n")
+            measure_index(args, index)
+            subprocess.run(["cp", "-al", index, kept], check=True)
+            if shutil.disk_usage(work).free < 1.2 * size(index):
+                print("\nno room to compact", flush=True)
+                continue
+            print(f"\ncompacted: {run([args.cento, 'compact', str(index)])}")
+            measure_index(args, index)
+
+
+def add_rounds(args: argparse.Namespace, index: Path, skip: int, rounds: int) -> dict[str, Any]:
+    corpus = ["repeat", "--base", args.base, "--pieces", args.pieces, "--letters", "--out", "-"]
+    corpus += ["--skip", str(skip), "--rounds", str(rounds)]
+    add = [args.cento, "add", str(index), "-", "--format", "json"]
+    if not index.exists():
+        add += args.create.split()
+    with subprocess.Popen([args.tools, *corpus], stdout=subprocess.PIPE) as texts:
+        used = run(add, texts.stdout)
+    added = json.loads(used.output.splitlines()[-1])
+    return {
+        "rounds": rounds,
+        "documents": added["added"] + added.get("unchanged", 0),
+        "bytes": added["bytes"],
+        "wall": round(used.wall, 1),
+        "processor": round(used.processor, 1),
+        "memory_mb": round(used.memory),
+        "index_bytes": size(index),
+    }
+
+
+def measure_index(args: argparse.Namespace, index: Path) -> None:
+    """Prints the size of an index, the cost of a change and the latency of searches."""
+    found = json.loads(run([args.cento, "stats", str(index), "--format", "json"]).output)
+    print(f"{size(index):,} bytes in {found['segments']} segments; {found['postings']:,} postings")
+    document = Path(args.work) / "one.jsonl"
+    document.write_text('{"id": "one", "text": "a text of a few words that no other text has"}\n')
+    for command in (["add", str(index), str(document)], ["remove", str(index), "one"]):
+        print(f"{command[0]} a document: {run([args.cento, *command])}")
+    search(args, index, Path(args.work))
+
+
 class ShardClient:
     """A connection to a service over one shard, which answers as all shards."""
 
@@ -295,7 +359,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
     commands = parser.add_subparsers(required=True)
-    for name, command in (("kinds", kinds), ("units", units), ("calls", calls)):
+    for name, command in (("kinds", kinds), ("units", units), ("calls", calls), ("grow", grow)):
         own = commands.add_parser(name)
         own.set_defaults(run=command)
         own.add_argument("--cento", default="target/release/cento")
@@ -308,6 +372,16 @@ def main() -> None:
             own.add_argument("--rounds", type=int, default=3)
         if name == "kinds":
             own.add_argument("corpora", nargs="+", metavar="NAME=FILE[,FILE]")
+        elif name == "grow":
+            own.add_argument("--tools", default="target/release/cento-tools")
+            own.add_argument("--base", required=True, help="the corpus to repeat: JSON lines")
+            own.add_argument("--pieces", default="8000", help="bytes of a document")
+            own.add_argument(
+                "--create", default="--scheme winnow(k=5,w=100) --no-text", metavar="OPTIONS"
+            )
+            own.add_argument("--each", type=int, default=96, help="rounds that one `add` adds")
+            own.add_argument("--minutes", type=float, default=55, help="when to end before an `add`")
+            own.add_argument("stops", nargs="+", type=int, metavar="ROUNDS")
         elif name == "units":
             own.add_argument("--no-text", action="store_true")
             own.add_argument("corpus")

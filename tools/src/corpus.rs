@@ -269,6 +269,12 @@ pub struct Repeat {
     /// Bytes of text to write.
     #[arg(long, default_value = "1000000000")]
     bytes: usize,
+    /// Leave out the first rounds through the corpus, to go on where another corpus ended.
+    #[arg(long, value_name = "ROUNDS", default_value = "0", requires = "letters")]
+    skip: usize,
+    /// Write this many rounds through the corpus, whatever their bytes.
+    #[arg(long, conflicts_with = "bytes")]
+    rounds: Option<usize>,
     /// Edited words of a copy, in hundredths.
     #[arg(long, default_value = "3")]
     edits: u32,
@@ -290,32 +296,41 @@ impl Repeat {
             _ => Box::new(File::create(&self.out)?),
         };
         let mut out = BufWriter::with_capacity(1 << 20, out);
+        // Read once, because reading JSON takes longer than replacing the letters.
+        let base: Vec<Document> = documents(&self.base)?
+            .map(|document| Ok(pieces(document?, self.pieces)))
+            .collect::<Result<Vec<_>>>()?
+            .concat();
+        if base.iter().all(|document| document.text.is_empty()) {
+            return Err("the corpus has no text to repeat".into());
+        }
+        let end = self.rounds.map(|rounds| self.skip + rounds);
         let (mut bytes, mut count) = (0, 0);
-        for round in 0.. {
+        'corpus: for round in 0..end.unwrap_or(usize::MAX) {
             let alphabet = Alphabet::new(&mut rng);
-            for document in documents(&self.base)? {
-                for mut document in pieces(document?, self.pieces) {
-                    if round > 0 {
-                        document.id += &format!("~{round}");
-                        document.text = match self.letters {
-                            true => alphabet.write(&document.text),
-                            false => edit_lines(&document.text, self.edits, &words, &mut rng),
-                        };
-                    }
-                    bytes += document.text.len();
-                    count += 1;
-                    writeln!(out, "{}", serde_json::to_string(&document)?)?;
-                    if bytes >= self.bytes {
-                        out.flush()?;
-                        eprintln!("{count} documents, {bytes} bytes of text");
-                        return Ok(());
-                    }
+            if round < self.skip {
+                continue;
+            }
+            for document in &base {
+                let mut document = document.clone();
+                if round > 0 {
+                    document.id += &format!("~{round}");
+                    document.text = match self.letters {
+                        true => alphabet.write(&document.text),
+                        false => edit_lines(&document.text, self.edits, &words, &mut rng),
+                    };
+                }
+                bytes += document.text.len();
+                count += 1;
+                serde_json::to_writer(&mut out, &document)?;
+                out.write_all(b"\n")?;
+                if end.is_none() && bytes >= self.bytes {
+                    break 'corpus;
                 }
             }
-            if bytes == 0 {
-                return Err("the corpus has no text to repeat".into());
-            }
         }
+        out.flush()?;
+        eprintln!("{count} documents, {bytes} bytes of text");
         Ok(())
     }
 }
@@ -337,28 +352,26 @@ fn pieces(document: Document, bytes: Option<usize>) -> Vec<Document> {
     pieces
 }
 
-/// A permutation of the letters a to z.
+/// A permutation of the letters a to z, for each byte of a text in UTF-8.
 struct Alphabet {
-    letters: [u8; 26],
+    bytes: [u8; 256],
 }
 
 impl Alphabet {
     fn new(rng: &mut Rng) -> Alphabet {
-        let mut letters = std::array::from_fn(|i| i as u8);
+        let mut letters: [u8; 26] = std::array::from_fn(|i| i as u8);
         rng.shuffle(&mut letters);
-        Alphabet { letters }
+        let mut bytes = std::array::from_fn(|byte| byte as u8);
+        for (i, letter) in letters.into_iter().enumerate() {
+            bytes[usize::from(b'a') + i] = b'a' + letter;
+            bytes[usize::from(b'A') + i] = b'A' + letter;
+        }
+        Alphabet { bytes }
     }
 
     fn write(&self, text: &str) -> String {
-        let other = |letter: char, first: u8| {
-            char::from(first + self.letters[usize::from(letter as u8 - first)])
-        };
-        let letters = text.chars().map(|letter| match letter {
-            'a'..='z' => other(letter, b'a'),
-            'A'..='Z' => other(letter, b'A'),
-            _ => letter,
-        });
-        letters.collect()
+        let bytes = text.bytes().map(|byte| self.bytes[usize::from(byte)]);
+        String::from_utf8(bytes.collect()).expect("letters of ASCII replace letters of ASCII")
     }
 }
 
@@ -416,9 +429,35 @@ mod tests {
         let words =
             |text: &str| text.to_lowercase().split(' ').map(str::to_string).collect::<Vec<_>>();
         assert_eq!(words(&other)[0], words(&other)[2]);
-        let mut letters = Alphabet::new(&mut Rng::with_seed(7)).letters;
-        letters.sort_unstable();
-        assert!(letters.iter().copied().eq(0..26));
+        let mut bytes = Alphabet::new(&mut Rng::with_seed(7)).bytes;
+        bytes.sort_unstable();
+        assert!(bytes.iter().copied().eq(0..=255));
+    }
+
+    #[test]
+    fn a_corpus_goes_on_where_another_ended() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = |name: &str| directory.path().join(name);
+        std::fs::write(path("base"), "{\"id\":\"d\",\"text\":\"one line\\nanother\\n\"}\n")
+            .unwrap();
+        let write = |name: &str, skip, rounds| {
+            let repeat = Repeat {
+                base: path("base"),
+                out: path(name),
+                pieces: Some(5),
+                letters: true,
+                bytes: 0,
+                skip,
+                rounds: Some(rounds),
+                edits: 0,
+                seed: 1,
+            };
+            repeat.run().unwrap();
+            std::fs::read_to_string(path(name)).unwrap()
+        };
+        let whole = write("whole", 0, 5);
+        assert_eq!(write("first", 0, 2) + &write("rest", 2, 3), whole);
+        assert_eq!(whole.lines().collect::<std::collections::HashSet<_>>().len(), 10);
     }
 
     #[test]
