@@ -159,7 +159,12 @@ def search(args: argparse.Namespace, index: Path, work: Path) -> None:
     print("\n| queries | options | number | p50 us | p99 us | processor us a query |")
     print("|---|---|---|---|---|---|")
     rows = planted(Path(args.queries))
-    options = {"counts only": ["--counts-only"], "plain": [], "passages": ["--passages"]}
+    options = {
+        "counts only": ["--counts-only"],
+        "plain": [],
+        "passages": ["--passages"],
+        "by weight": ["--counts-only", "--rank", "weight"],
+    }
     for kind in KINDS:
         chosen = [json.dumps(row) + "\n" for row in rows if row["kind"] == kind]
         files = work / "once.jsonl", work / "often.jsonl"

@@ -8,7 +8,7 @@
 use super::Config;
 use crate::error::Result;
 use crate::runtime::Stop;
-use crate::scheme::{Fingerprint, Signer, TOKEN_BYTES};
+use crate::scheme::{Fingerprint, Scheme, Signer, TOKEN_BYTES};
 use crate::text::PART_TOKENS;
 
 /// The bytes of a fingerprint in a signature.
@@ -52,7 +52,22 @@ impl Config {
         part: &mut Vec<u64>,
         stop: &Stop,
     ) -> Result<Signature> {
-        let mut signing = SigningThreads { config: self, bytes_max, state: SigningState::Begun };
+        self.sign_by(&self.scheme, text, bytes_max, part, stop)
+    }
+
+    /// Like [`sign_within`](Self::sign_within), with another scheme for the same tokens.
+    ///
+    /// # Errors
+    /// The errors of [`sign_within`](Self::sign_within).
+    pub fn sign_by(
+        &self,
+        scheme: &Scheme,
+        text: &str,
+        bytes_max: usize,
+        part: &mut Vec<u64>,
+        stop: &Stop,
+    ) -> Result<Signature> {
+        let mut signing = SigningThreads { scheme, bytes_max, state: SigningState::Begun };
         let tokens =
             self.analyzer.for_each_part(text, part, &mut |part| signing.push(part), stop)?;
         signing.finish(part, tokens, stop)
@@ -84,7 +99,7 @@ impl Config {
 }
 
 struct SigningThreads<'a> {
-    config: &'a Config,
+    scheme: &'a Scheme,
     bytes_max: usize,
     state: SigningState<'a>,
 }
@@ -103,7 +118,7 @@ enum SigningState<'a> {
 impl SigningThreads<'_> {
     fn push(&mut self, part: &[u64]) {
         if let SigningState::Begun = self.state {
-            self.state = match self.config.scheme.signer() {
+            self.state = match self.scheme.signer() {
                 Some(signer) => {
                     SigningState::SignedDocument { signer, fingerprints: Vec::new(), counted: 0 }
                 }
@@ -142,7 +157,7 @@ impl SigningThreads<'_> {
         if !matches!(self.state, SigningState::Begun) {
             self.push(rest);
         }
-        let scheme = &self.config.scheme;
+        let scheme = self.scheme;
         let sign = |hashes: &[u64]| -> Result<Vec<Fingerprint>> {
             let mut fingerprints = Vec::new();
             scheme.sign(hashes, &mut fingerprints, stop)?;

@@ -75,8 +75,8 @@ impl Request<'_> {
 pub struct CandidateSet {
     /// The documents, segment by segment.
     pub documents: Vec<Candidate>,
-    /// The number of fingerprints that occur in a live document that is not excluded.
-    pub known: u32,
+    /// For each fingerprint, whether it occurs in a live document that is not excluded.
+    pub known: Vec<bool>,
     /// The stop-fingerprints: place among the keys, ascending, and document frequency.
     pub stopped: Vec<(u32, u64)>,
     /// The number of fingerprints that were not looked up because the budget was exhausted. If
@@ -130,8 +130,7 @@ pub fn find(
                 None => leave_out_deleted(snapshot, &terms, request.max_df, &mut dfs, stop)?,
                 Some(_) => leave_out_all_deleted(segments, &terms, &mut dfs, stop)?,
             }
-            let known = known(segments, &terms, dfs.len(), request.excluded, stop)?;
-            known.into_iter().filter(|&is_known| is_known).count() as u32
+            known(segments, &terms, dfs.len(), request.excluded, stop)?
         }
     };
     let weights = match request.weighed {

@@ -35,8 +35,8 @@ impl Searcher {
         limit: usize,
     ) -> Result<Vec<DocAddress>> {
         let mut scratch = self.spare.pop().unwrap_or_default();
-        let subject = QuerySignature::of(self, query, &mut scratch.part)?;
-        let subject = QuerySignature { hidden, ..subject };
+        let mut subject = QuerySignature::of(self, query, &mut scratch.part)?;
+        subject.hidden = hidden;
         let (search, documents) =
             Search::retrieve(self, query, subject, None, &mut scratch.counters)?;
         let _ = self.spare.push(scratch);

@@ -187,9 +187,14 @@ pub fn added_up(collection: &ShardFrequencies, max_df: u64, is_weighed: bool) ->
 }
 
 /// Returns the number of fingerprints in a document of any shard, counted like [`known`].
-pub fn known_in(collection: &ShardFrequencies) -> u32 {
-    let there = collection.dfs.iter().filter(|&&df| df > 0).count();
-    there.saturating_sub(collection.gone.len()) as u32
+pub fn known_in(collection: &ShardFrequencies) -> Vec<bool> {
+    let mut is_known: Vec<bool> = collection.dfs.iter().map(|&df| df > 0).collect();
+    for &place in &collection.gone {
+        if let Some(is_known) = is_known.get_mut(place as usize) {
+            *is_known = false;
+        }
+    }
+    is_known
 }
 
 #[cfg(test)]

@@ -36,6 +36,11 @@ pub fn of_search(text: &Signature) -> usize {
     text.bytes.saturating_add(text.count.saturating_mul(FINGERPRINT_BYTES))
 }
 
+/// Returns the bytes needed to look up all runs of a text of this many tokens.
+pub(super) fn of_runs(tokens: u32) -> usize {
+    (tokens as usize).saturating_mul(SIGNED_BYTES + FINGERPRINT_BYTES)
+}
+
 /// Returns the bytes needed to compare two texts.
 #[must_use]
 pub fn of_comparison(query: &Signature, document: &Signature) -> usize {

@@ -178,6 +178,13 @@ impl Query {
         self.thresholds.is_of_texts()
     }
 
+    /// Returns whether all runs of the text are looked up, and not only those that a document with
+    /// the text keeps: to trace an edited text. Thresholds compare what documents keep.
+    pub(super) fn looks_up_all_runs(&self) -> bool {
+        let has_thresholds = self.is_of_texts() || self.thresholds.is_weighed();
+        self.options.goal == Goal::Trace && !has_thresholds
+    }
+
     /// Returns whether documents that meet the thresholds must also pass a check of their texts.
     pub(super) fn checks_texts(&self) -> bool {
         self.options.verify.is_some() || self.options.min_passage.is_some()

@@ -28,6 +28,10 @@ pub struct QuerySignature {
     pub keys: Vec<u64>,
     /// For each of `keys`, its first position.
     pub positions: Vec<u32>,
+    /// The keys of a document with this text, ascending, if `keys` are the keys of all its runs.
+    own: Option<Vec<u64>>,
+    /// The permit for the keys of all runs.
+    _room: Option<Permit>,
 }
 
 impl QuerySignature {
@@ -42,7 +46,37 @@ impl QuerySignature {
         if let Some(ignored) = &searcher.ignored {
             resolved.leave_out(ignored, searcher, query)?;
         }
+        if query.looks_up_all_runs() {
+            resolved.look_up_all_runs(searcher, query, part)?;
+        }
         Ok(resolved)
+    }
+
+    /// Replaces the fingerprints by those of all runs of the text, if the index stores texts and
+    /// its scheme keeps some of the runs.
+    fn look_up_all_runs(
+        &mut self,
+        searcher: &Searcher,
+        query: &Query,
+        part: &mut Vec<u64>,
+    ) -> Result<()> {
+        let (config, stop) = (searcher.snapshot.config(), query.stop());
+        let Some(all) = config.scheme.of_all_runs().filter(|_| config.store_text) else {
+            return Ok(());
+        };
+        let Some(text) = self.text(&searcher.snapshot, query)? else { return Ok(()) };
+        let memory = query.memory.as_ref();
+        self._room = memory::reserve(memory, 0, memory::of_runs(self.tokens), self.tokens)?;
+        let held = self._room.as_ref().map_or(0, Permit::bytes);
+        let scratch = memory::reserve_scratch(memory, held, &config.analyzer, text.len())?;
+        let signed = config.sign_by(&all, &text, usize::MAX, part, stop)?;
+        drop(scratch);
+        self.own = Some(std::mem::take(&mut self.keys));
+        self.set(signed.fingerprints.expect("nothing is too large"));
+        match &searcher.ignored {
+            Some(ignored) => self.leave_out(ignored, searcher, query),
+            None => Ok(()),
+        }
     }
 
     /// Signs the whole query, including boilerplate.
@@ -82,6 +116,8 @@ impl QuerySignature {
             signature: Vec::new(),
             keys: Vec::new(),
             positions: Vec::new(),
+            own: None,
+            _room: None,
         };
         resolved.set(signature);
         resolved
@@ -165,18 +201,26 @@ impl QuerySignature {
         query: &Query,
         found: &CandidateSet,
     ) -> Result<QueryInfo> {
-        let stopped = found.stopped.iter().map(|&(i, df)| self.stopped(i, df)).collect();
+        let stopped = found.stopped.iter().filter(|(i, _)| self.is_own(*i as usize));
+        let stopped: Vec<Stopped> = stopped.map(|&(i, df)| self.stopped(i, df)).collect();
+        let known = (0..).zip(&found.known).filter(|&(i, &is_known)| is_known && self.is_own(i));
+        let own = self.own.as_ref().unwrap_or(&self.keys).len();
         Ok(QueryInfo {
             boilerplate: self.boilerplate(searcher, query)?,
             id: self.id.clone(),
             tokens: self.tokens,
-            fingerprints: self.keys.len() as u32,
-            global: f64::from(found.known) / self.keys.len().max(1) as f64,
-            stopped: found.stopped.len() as u32,
+            fingerprints: own as u32,
+            global: known.count() as f64 / own.max(1) as f64,
+            stopped: stopped.len() as u32,
             stopped_fingerprints: stopped,
             postings: found.postings,
             unseen: self.unseen,
         })
+    }
+
+    /// Returns whether a document with this text would have this key.
+    fn is_own(&self, i: usize) -> bool {
+        self.own.as_ref().is_none_or(|own| own.binary_search(&self.keys[i]).is_ok())
     }
 
     /// Returns the byte ranges of boilerplate in the text of the query, if passages are needed.

@@ -1,6 +1,6 @@
 //! Compares traces with a reference that compares every document, byte by byte.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 
 use cento_api::TimeOrder;
@@ -39,8 +39,16 @@ fn text(blocks: &[Block], own: u64) -> String {
     text.join(" ")
 }
 
+const SCHEME: &str = "winnow(k=3,w=4)";
+
+/// Returns the fingerprints of a text.
+fn keys(scheme: &str, text: &str) -> HashSet<u64> {
+    let config = Config::new(scheme, "words", true).unwrap();
+    config.sign(text).unwrap().1.iter().map(|fingerprint| fingerprint.key).collect()
+}
+
 fn searcher(documents: &[(String, String, u64)], commit: usize, store_text: bool) -> Searcher {
-    let config = Config::new("winnow(k=3,w=4)", "words", store_text).unwrap();
+    let config = Config::new(SCHEME, "words", store_text).unwrap();
     let index = Index::in_memory(config).unwrap();
     for some in documents.chunks(commit) {
         let mut writer = index.writer(WriterOptions::default().merge(false)).unwrap();
@@ -82,10 +90,10 @@ fn reference(
 ) -> Vec<Expected> {
     let counted = counts(text);
     let mut painted: Vec<Painted> = Vec::new();
-    let all = searcher.search(&Query::text(text).limit(usize::MAX)).unwrap().hits;
-    for (id, ..) in documents {
-        // A document without a common fingerprint is not found.
-        if !all.iter().any(|hit| hit.id == *id) {
+    let runs = keys("kgram(k=3)", text);
+    for (id, document, _) in documents {
+        // A document is not found if no run of the text is among its fingerprints.
+        if runs.is_disjoint(&keys(SCHEME, document)) {
             continue;
         }
         let query = Query::new(Subject::Text(text.to_owned()));
@@ -270,6 +278,27 @@ fn what_more_than_half_of_the_documents_have_is_common_from_eight_on() {
         assert_eq!(found.spans[0].first.id, format!("d{:03}", carriers - 1));
         assert_eq!(found.spans[0].first.date, Some((2001 - carriers).to_string()));
     }
+}
+
+#[test]
+fn an_edited_copy_without_a_common_fingerprint_is_traced_by_its_runs() {
+    let searcher = searcher(&archive(1, 20), 99, true);
+    let source = keys(SCHEME, &archive(1, 0)[0].1);
+    let copy = Block { number: 1, from: 0, count: 24, edits: 4 };
+    let mut copies = (77..5_000).map(|own| text(&[copy], own));
+    let text = copies.find(|text| source.is_disjoint(&keys(SCHEME, text))).unwrap();
+    assert!(!source.is_disjoint(&keys("kgram(k=3)", &text)));
+    assert_eq!(searcher.search(&Query::text(&text)).unwrap().hits, []);
+    let of_text = searcher.search(&Query::text(&text).goal(Goal::Trace)).unwrap();
+    assert_eq!(of_text.trace.unwrap().spans[0].best.id, "d000");
+    // The numbers of the query are those of a document with this text.
+    assert_eq!(of_text.query.fingerprints as usize, keys(SCHEME, &text).len());
+    assert_eq!(of_text.query.global, 0.0);
+    // A stored text is traced like the same text from outside.
+    let mut documents = archive(1, 20);
+    documents.push(("copy".into(), text, 2001));
+    let stored = trace(&self::searcher(&documents, 99, true), Query::id("copy"));
+    assert_eq!(stored.spans[0].best.id, "d000");
 }
 
 #[test]

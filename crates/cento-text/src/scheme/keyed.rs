@@ -75,6 +75,10 @@ impl SchemeMethod for Keyed {
         self.method.estimator()
     }
 
+    fn chosen_run_tokens(&self) -> Option<usize> {
+        self.method.chosen_run_tokens()
+    }
+
     fn sign(&self, hashes: &[u64], signature: &mut Vec<Fingerprint>, stop: &Stop) -> Result<()> {
         let key = self.lock.key(&self.spec)?;
         let keyed: Vec<u64> = hashes.iter().map(|&hash| token(key, hash)).collect();
@@ -209,6 +213,26 @@ mod tests {
             let shared = keys(&a).intersection(&keys(&both)).count();
             assert!(shared >= 200 / 11, "{spec}: {shared}");
         }
+    }
+
+    #[test]
+    fn fingerprints_are_among_those_of_all_runs() {
+        for spec in specs() {
+            for (scheme, count) in [0, 3, 5, 20, 300]
+                .into_iter()
+                .flat_map(|n| [(parse(spec).unwrap(), n), (keyed(spec, 1), n)])
+            {
+                let Some(all) = scheme.of_all_runs() else { continue };
+                let text = tokens(6, count);
+                let all = sign(&all, &text);
+                assert!(
+                    sign(&scheme, &text).iter().all(|one| all.contains(one)),
+                    "{spec}, {count}"
+                );
+            }
+        }
+        let has = |spec: &str| parse(spec).unwrap().of_all_runs().is_some();
+        assert!(has("winnow") && has("random") && !has("mod") && !has("minhash"));
     }
 
     #[test]

@@ -249,6 +249,27 @@ impl Scheme {
         self.method.window()
     }
 
+    /// Returns the scheme that keeps all runs, where this scheme keeps some of them by what stands
+    /// around them. `None` for other schemes.
+    ///
+    /// The fingerprints of this scheme are among the fingerprints of that scheme. So all runs of a
+    /// text find the fingerprints of an edited copy even where edits made the text keep others.
+    ///
+    /// ```
+    /// let scheme = cento_text::scheme::parse("winnow(k=5,w=10)")?;
+    /// assert_eq!(scheme.of_all_runs().map(|all| all.to_string()).as_deref(), Some("kgram(k=5)"));
+    /// # Ok::<(), cento_text::Error>(())
+    /// ```
+    #[must_use]
+    pub fn of_all_runs(&self) -> Option<Scheme> {
+        let tokens = self.method.chosen_run_tokens()?;
+        let all = parse(&format!("kgram(k={tokens})")).ok()?;
+        match &self.lock {
+            Some(lock) => all.locked(lock.clone()).ok(),
+            None => Some(all),
+        }
+    }
+
     /// Returns how many common tokens in a row guarantee a common fingerprint, or `None` without a
     /// guarantee.
     ///
@@ -394,6 +415,12 @@ trait SchemeMethod: fmt::Debug + Send + Sync {
     }
 
     fn estimator(&self) -> Option<Estimator> {
+        None
+    }
+
+    /// Returns the number of tokens of the runs of which the method keeps some, if what stands
+    /// around a run decides.
+    fn chosen_run_tokens(&self) -> Option<usize> {
         None
     }
 

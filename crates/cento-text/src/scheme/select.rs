@@ -215,6 +215,10 @@ fn extrema(values: &[u64], h: usize) -> Vec<usize> {
 }
 
 impl SchemeMethod for Select {
+    fn chosen_run_tokens(&self) -> Option<usize> {
+        Some(self.k)
+    }
+
     fn sign(&self, hashes: &[u64], signature: &mut Vec<Fingerprint>, _: &Stop) -> Result<()> {
         if ngram::sign_short(hashes, self.k, signature) {
             return Ok(());

@@ -82,6 +82,10 @@ impl SchemeMethod for Winnow {
         Some(self.w)
     }
 
+    fn chosen_run_tokens(&self) -> Option<usize> {
+        Some(self.k)
+    }
+
     fn estimator(&self) -> Option<Estimator> {
         Some(Estimator::of_windows(self.k as u32, self.w as u32, self.all_runs_max() as u32))
     }
