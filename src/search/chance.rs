@@ -6,9 +6,10 @@
 use std::cell::OnceCell;
 use std::collections::HashSet;
 use std::ops::Range;
+use std::slice;
 
 use super::sample::Sample;
-use crate::compare::background::{Background, TEXTS_MIN};
+use crate::compare::background::{Background, Repeats, TEXTS_MIN};
 use crate::compare::chance::{ChanceLaws, Scored, space};
 use crate::compare::common_runs::{Sums, equal_runs};
 use crate::compare::passages::{PASSAGE_TOKENS_MIN, Passages, Rating, tokens_in};
@@ -89,6 +90,8 @@ impl Chance {
 pub(super) struct QueryInformation {
     /// By the number (0 to 2) of the two compared texts that the model has counted.
     sums: [OnceCell<Sums>; 3],
+    /// Where the query repeats itself.
+    repeats: OnceCell<Repeats>,
     /// Whether text that most documents have carries no information.
     has_common_text: bool,
 }
@@ -127,6 +130,7 @@ impl QueryInformation {
             Sums::new(&bits)
         };
         let sums = self.sums[counted].get_or_init(make);
+        let repeats = self.repeats.get_or_init(|| Repeats::of(&query.hashes));
         let lens = (query.hashes.len(), document.hashes.len());
         let longer = lens.0.max(lens.1);
         let runs: Vec<Vec<Range<usize>>> =
@@ -135,15 +139,15 @@ impl QueryInformation {
         let all = without_overlaps(runs.iter().flatten().cloned().collect());
         let are_versions = 2 * all.iter().map(Range::len).sum::<usize>() > longer;
         let of_pair = are_versions.then(|| {
-            let score = sums.score(&all, document.hashes.len());
+            let (score, _) = scores((&all, &runs), document.hashes.len(), sums, repeats);
             chance.laws.expected_of_pair(score, longer, chance.documents)
         });
         let mut each = runs.iter();
         passages.rated(|passage, place| {
-            let matched = each.next().map_or(&[][..], Vec::as_slice);
+            let passages = each.next().map_or(&[][..], slice::from_ref);
+            let matched = passages.first().map_or(&[][..], Vec::as_slice);
             let hit = tokens_in(document, passage.b).len();
-            let score = sums.score(matched, hit);
-            let best_run = matched.iter().map(|run| sums.of(run)).fold(0.0, f64::max);
+            let (score, best_run) = scores((matched, passages), hit, sums, repeats);
             let scored = Scored { score, best_run, runs: matched.len(), tokens: place.len(), lens };
             let mut expected = chance.laws.expected(&scored, chance.documents);
             // A passage with more information than its place has belongs to such a copy.
@@ -157,6 +161,33 @@ impl QueryInformation {
             Rating { evidence, expected, is_shown }
         })
     }
+}
+
+/// Returns the score of these ascending runs of passages of the query, as [`Sums::score`] defines
+/// it, and the information of the best of them. What the query repeats within a passage says nothing
+/// again. What it repeats in another passage does, because two copies of a text are copies.
+fn scores(
+    (runs, passages): (&[Range<usize>], &[Vec<Range<usize>>]),
+    hit: usize,
+    sums: &Sums,
+    repeats: &Repeats,
+) -> (f64, f64) {
+    let of = |sums: &Sums, runs: &[Range<usize>]| {
+        (sums.score(runs, hit), runs.iter().map(|run| sums.of(run)).fold(0.0, f64::max))
+    };
+    let (Some(first), Some(last), false) = (runs.first(), runs.last(), repeats.is_empty()) else {
+        return of(sums, runs);
+    };
+    let mut said = vec![0.0; last.end - first.start];
+    for passage in passages {
+        let start = passage.first().map_or(0, |run| run.start);
+        for at in passage.iter().cloned().flatten().filter(|at| !repeats.has(*at, start)) {
+            said[at - first.start] = sums.of(&(at..at + 1));
+        }
+    }
+    let runs: Vec<_> =
+        runs.iter().map(|run| run.start - first.start..run.end - first.start).collect();
+    of(&Sums::new(&said), &runs)
 }
 
 /// Returns the tokens of the query that are equal in a passage, as ascending runs.
@@ -261,6 +292,21 @@ mod tests {
             assert_eq!(found(&other, "d0"), expected, "{commit}");
             assert_eq!(found(&other, "a copy of 0"), expected, "{commit}");
         }
+    }
+
+    #[test]
+    fn a_list_of_like_statements_says_once_what_they_are_and_copies_say_it_again() {
+        let list: Vec<u64> = (0..90).map(|at| at % 9).collect();
+        let (sums, repeats) = (Sums::new(&[1.0; 90]), Repeats::of(&list));
+        let score = |passages: &[Vec<Range<usize>>]| {
+            scores((&passages.concat(), passages), 1, &sums, &repeats).0
+        };
+        assert_eq!(score(&[vec![0..90]]), 9.0);
+        // Each further run costs one bit, for its place among two.
+        assert_eq!(score(&[vec![0..30, 30..45]]), 9.0);
+        assert_eq!(score(&[vec![0..45], vec![45..90]]), 17.0);
+        assert_eq!(score(&[vec![20..26]]), 6.0);
+        assert!(Repeats::of(&(0..90).collect::<Vec<u64>>()).is_empty());
     }
 
     /// A text of sentences of the same kinds, each with other words.

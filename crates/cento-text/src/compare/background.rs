@@ -14,13 +14,15 @@
 //! A text is no background for itself. The model counts occurrences, so one occurrence of every run
 //! is subtracted for each of the compared texts that the model has counted.
 //!
+//! What a text says twice, it says once: only the first of its equal runs has information, because
+//! two lists of like statements are equal however long they are.
+//!
 //! Copies are no background either. Otherwise a press release that half of the archive prints would
 //! be easy to guess, and the members of a ring of copies would protect each other. A run with at
 //! least `COPY_BITS`, word by word, that an earlier text has is therefore not counted again. Idioms
-//! and phrases are shorter, and every occurrence counts. Words that a text repeats say nothing the
-//! second time, so any two long lists of imports are no copies of each other.
+//! and phrases are shorter, and every occurrence counts.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 
 use crate::hash::mix64;
 use crate::number::log2;
@@ -95,11 +97,11 @@ impl Background {
             }
         }
         for runs in texts() {
-            let repeated = repeated(&runs);
-            let copied = model.copied(&runs, &repeated);
+            let repeats = Repeats::of_runs(&runs);
+            let copied = model.copied(&runs, &repeats);
             let mut since = 0;
             for end in 0..runs.len() {
-                since = if repeated[end] { since } else { end + 1 };
+                since = if repeats.has(end, 0) { since } else { end + 1 };
                 if copied[end] {
                     continue;
                 }
@@ -113,7 +115,7 @@ impl Background {
             // A copy of a whole text does not make the text common: most of an archive may be
             // reprints of a single release. But starter code may be longer than an own program.
             let own: Vec<usize> =
-                (0..runs.len()).filter(|&at| !copied[at] && !repeated[at]).collect();
+                (0..runs.len()).filter(|&at| !copied[at] && !repeats.has(at, 0)).collect();
             let has_own = own.len() * 2 >= copied.len()
                 || model.bits_of(&runs, own.iter().copied()) >= copy_bits(model.tokens);
             if has_own {
@@ -172,7 +174,7 @@ impl Background {
 
     /// Returns which tokens of a text are in a copy of a counted run. What the text repeats says
     /// nothing again.
-    fn copied(&self, runs: &RunHashes, repeated: &[bool]) -> Vec<bool> {
+    fn copied(&self, runs: &RunHashes, repeats: &Repeats) -> Vec<bool> {
         let mut copied = vec![false; runs.len()];
         let (mut at, last) = (0, (runs.len() + 1).saturating_sub(ORDER_MAX));
         let is_known = |at: usize| self.runs.of(runs.of(at, ORDER_MAX)) > 0;
@@ -180,7 +182,7 @@ impl Background {
             let run = (at..last).take_while(|&at| is_known(at)).count();
             if run > 0 {
                 let tokens = at..at + run + ORDER_MAX - 1;
-                let said = tokens.clone().filter(|&at| !repeated[at]);
+                let said = tokens.clone().filter(|&at| !repeats.has(at, 0));
                 if self.bits_of(runs, said) >= copy_bits(self.tokens) {
                     copied[tokens].fill(true);
                 }
@@ -194,8 +196,8 @@ impl Background {
     #[must_use]
     pub fn is_copy(&self, run: &[u64]) -> bool {
         let runs = RunHashes::new(run);
-        let repeated = repeated(&runs);
-        let said = (0..run.len()).filter(|&at| !repeated[at]);
+        let repeats = Repeats::of_runs(&runs);
+        let said = (0..run.len()).filter(|&at| !repeats.has(at, 0));
         self.bits_of(&runs, said) >= copy_bits(self.tokens)
     }
 
@@ -232,17 +234,47 @@ pub(super) fn bits_alone(tokens: u64, count: u64) -> f64 {
     log2((tokens as f64 + 1.0) / (count as f64 + 1.0))
 }
 
-/// Returns which tokens of a text are in a repeated run. Runs of repeated tokens are not counted,
-/// because a text is no background for its own words.
-fn repeated(runs: &RunHashes) -> Vec<bool> {
-    let mut repeated = vec![false; runs.len()];
-    let mut seen = HashSet::new();
-    for at in 0..(runs.len() + 1).saturating_sub(ORDER_MAX) {
-        if !seen.insert(runs.of(at, ORDER_MAX)) {
-            repeated[at..at + ORDER_MAX].fill(true);
-        }
+/// Where a text repeats itself: the runs of [`ORDER_MAX`] tokens that it has before. A list of like
+/// statements of a program says once what they are.
+#[derive(Debug, Default)]
+pub struct Repeats {
+    /// For each token, the place after the begin of the last run that a run with the token repeats,
+    /// or 0. Empty without repeats.
+    after: Vec<u32>,
+}
+
+impl Repeats {
+    /// Finds the repeats of a text.
+    #[must_use]
+    pub fn of(text: &[u64]) -> Repeats {
+        Repeats::of_runs(&RunHashes::new(text))
     }
-    repeated
+
+    fn of_runs(runs: &RunHashes) -> Repeats {
+        let mut after = Vec::new();
+        let mut last = HashMap::new();
+        for at in 0..(runs.len() + 1).saturating_sub(ORDER_MAX) {
+            if let Some(earlier) = last.insert(runs.of(at, ORDER_MAX), at as u32 + 1) {
+                after.resize(runs.len(), 0);
+                for token in &mut after[at..at + ORDER_MAX] {
+                    *token = earlier.max(*token);
+                }
+            }
+        }
+        Repeats { after }
+    }
+
+    /// Returns whether a run with the token at `at` repeats a run that begins at `start` or later.
+    #[must_use]
+    pub fn has(&self, at: usize, start: usize) -> bool {
+        self.after.get(at).is_some_and(|&after| after as usize > start)
+    }
+
+    /// Returns whether the text has no repeats.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.after.is_empty()
+    }
 }
 
 /// The counts of runs, by their hashes: an open table with linear probing.

@@ -13,7 +13,7 @@
 //!
 //! [`background`]: super::background
 
-use super::background::Background;
+use super::background::{Background, Repeats};
 use super::common_runs::{Sums, TokenPlaces, best_window, disjoint};
 use crate::number::{exp, ln, log2};
 
@@ -78,7 +78,13 @@ impl ChanceLaws {
         // window adds at most two bits.
         let least = log2(1.0 + WINDOWS[1] as f64);
         for (at, query) in texts.iter().enumerate() {
-            let bits = Sums::new(&model.bits(query, 2));
+            let (mut bits, repeats) = (model.bits(query, 2), Repeats::of(query));
+            bits.iter_mut().enumerate().filter(|(at, _)| repeats.has(*at, 0)).for_each(
+                |(_, bits)| {
+                    *bits = 0.0;
+                },
+            );
+            let bits = Sums::new(&bits);
             let places = TokenPlaces::new(query);
             for document in &texts[at + 1..] {
                 let runs = disjoint(places.runs(document, &bits), query.len(), least);
