@@ -13,6 +13,8 @@
 //!
 //! [`background`]: super::background
 
+use std::ops::Range;
+
 use super::background::{Background, Repeats};
 use super::common_runs::{Sums, TokenPlaces, best_window, disjoint};
 use crate::number::{exp, ln, log2};
@@ -78,16 +80,11 @@ impl ChanceLaws {
         // window adds at most two bits.
         let least = log2(1.0 + WINDOWS[1] as f64);
         for (at, query) in texts.iter().enumerate() {
-            let (mut bits, repeats) = (model.bits(query, 2), Repeats::of(query));
-            bits.iter_mut().enumerate().filter(|(at, _)| repeats.has(*at, 0)).for_each(
-                |(_, bits)| {
-                    *bits = 0.0;
-                },
-            );
-            let bits = Sums::new(&bits);
+            let (bits, repeats) = (Sums::new(&model.bits(query, 2)), Repeats::of(query));
+            let said = |run: &Range<usize>| bits.said(run, &repeats);
             let places = TokenPlaces::new(query);
             for document in &texts[at + 1..] {
-                let runs = disjoint(places.runs(document, &bits), query.len(), least);
+                let runs = disjoint(places.runs(document, said), query.len(), least);
                 // All documents of a small collection may be versions of the same text.
                 if runs.first().is_some_and(|best| model.is_copy(&query[best.query.clone()])) {
                     continue;
@@ -232,8 +229,6 @@ pub fn space(query: usize, document: usize) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use std::ops::Range;
-
     use super::*;
     use proptest::prelude::*;
 
@@ -274,7 +269,8 @@ mod tests {
                 observed += archive
                     .iter()
                     .filter(|document| {
-                        let runs = disjoint(places.runs(document, &bits), query.len(), 0.0);
+                        let runs =
+                            disjoint(places.runs(document, |run| bits.of(run)), query.len(), 0.0);
                         let score = runs.first().map_or(0.0, |best| best.bits);
                         law.expected(&one_run(score, query.len()), 300) <= stated
                     })

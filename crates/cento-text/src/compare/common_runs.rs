@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::background::Repeats;
 use crate::number::log2;
 
 /// The maximum number of places of a token that are looked up in a text.
@@ -27,6 +28,17 @@ impl Sums {
     #[must_use]
     pub fn of(&self, range: &Range<usize>) -> f64 {
         self.0[range.end] - self.0[range.start]
+    }
+
+    /// Returns the information of the tokens of a run, without those that repeat another part of
+    /// the run.
+    #[must_use]
+    pub fn said(&self, run: &Range<usize>, repeats: &Repeats) -> f64 {
+        if repeats.is_empty() {
+            return self.of(run);
+        }
+        let said = run.clone().filter(|&at| !repeats.has(at, run.start));
+        said.map(|at| self.of(&(at..at + 1))).sum()
     }
 
     /// Returns the score of a passage, in bits: the information of the matched tokens of the query.
@@ -97,8 +109,12 @@ impl<'a> TokenPlaces<'a> {
     }
 
     /// Returns the longest equal runs with another text. A run that only continues an earlier run
-    /// is not returned.
-    pub(super) fn runs(&self, other: &[u64], bits: &Sums) -> Vec<CommonRun> {
+    /// is not returned. `bits` returns the information of a run of this text.
+    pub(super) fn runs(
+        &self,
+        other: &[u64],
+        bits: impl Fn(&Range<usize>) -> f64,
+    ) -> Vec<CommonRun> {
         let mut runs = Vec::new();
         for (hit, token) in other.iter().enumerate() {
             for at in self.of(*token) {
@@ -108,7 +124,7 @@ impl<'a> TokenPlaces<'a> {
                 let (rest, of_other) = (&self.text[at..], &other[hit..]);
                 let len = rest.iter().zip(of_other).take_while(|(a, b)| a == b).count();
                 let query = at..at + len;
-                runs.push(CommonRun { bits: bits.of(&query), query, hit });
+                runs.push(CommonRun { bits: bits(&query), query, hit });
             }
         }
         runs
@@ -250,7 +266,7 @@ mod tests {
             }
             // If a text has a token more often, only the first places are looked up.
             let is_exact = (0..5).all(|token| one.iter().filter(|&&t| t == token).count() <= 8);
-            let found = disjoint(TokenPlaces::new(&one).runs(&other, &sums), one.len(), 0.0);
+            let found = disjoint(TokenPlaces::new(&one).runs(&other, |run| sums.of(run)), one.len(), 0.0);
             let found = found.first().map_or(0.0, |best| best.bits);
             prop_assert!(found == best || (!is_exact && found < best));
         }
@@ -263,7 +279,8 @@ mod tests {
             window in 2usize..20,
         ) {
             let lens = (one.len(), other.len());
-            let runs = TokenPlaces::new(&one).runs(&other, &Sums::new(&bits));
+            let sums = Sums::new(&bits);
+            let runs = TokenPlaces::new(&one).runs(&other, |run| sums.of(run));
             let runs = disjoint(runs, one.len(), 8.0);
             let starts = |len: usize| {
                 let is_last = move |start: usize| start + window >= len;
