@@ -309,6 +309,31 @@ mod tests {
         assert!(Repeats::of(&(0..90).collect::<Vec<u64>>()).is_empty());
     }
 
+    #[test]
+    fn answer_sheets_in_ideographs_that_differ_in_answers_share_no_passage() {
+        // Another answer was once taken for a letter that was not recognized.
+        let sheet = |number: u64| -> String {
+            let answer = |at: u64| {
+                ['\u{7532}', '\u{4e59}', '\u{4e19}', '\u{4e01}']
+                    [mix64(number << 16 | at) as usize % 4]
+            };
+            let line = |at| format!("\u{7b2c}{at}\u{9898}\u{ff1a}\u{9009}\u{62e9}{}\n", answer(at));
+            (1..41).map(line).collect()
+        };
+        let index = Index::in_memory(Config::new("winnow(k=5,w=10)", "words", true).unwrap());
+        let index = index.unwrap();
+        let mut writer = index.writer(WriterOptions::default()).unwrap();
+        for number in 0..20 {
+            writer.add(Document::new(number.to_string(), sheet(number))).unwrap();
+        }
+        writer.finish().unwrap();
+        let searcher = Searcher::new(index.snapshot().unwrap());
+        let answer = searcher.search(&Query::text(sheet(99)).passages(true)).unwrap();
+        let passages = answer.hits.iter().flat_map(|hit| hit.passages.iter().flatten());
+        assert!(!answer.hits.is_empty());
+        assert_eq!(passages.count(), 0);
+    }
+
     /// A text of sentences of the same kinds, each with other words.
     fn of_kinds(seed: u64, sentences: usize) -> String {
         const KINDS: [&str; 7] = [

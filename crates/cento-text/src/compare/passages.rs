@@ -137,14 +137,14 @@ impl Passages {
 
     /// Gives each passage its evidence and the expected number of equally good passages. `rate`
     /// computes evidence and number from a passage and its tokens of the query, and decides which
-    /// passages are kept. A passage of aligned letters is kept without evidence, because the equal
-    /// words say too little.
+    /// passages are kept. A passage of aligned letters is kept without evidence if at most half of
+    /// its words are equal, because these say too little.
     #[must_use]
     pub fn rated(mut self, mut rate: impl FnMut(&Passage, &Range<u32>) -> Rating) -> Passages {
         let mut is_kept = Vec::with_capacity(self.found.len());
         for (passage, place) in self.found.iter_mut().zip(&self.places) {
             let Rating { evidence, expected, is_shown } = rate(passage, place);
-            if passage.by_letters {
+            if passage.by_letters && 2 * passage.matched <= passage.tokens {
                 is_kept.push(true);
                 continue;
             }
