@@ -131,6 +131,8 @@ pub struct Texts<'a> {
     prepared: Option<(DocAddress, Prepared, QueryInformation)>,
     /// The statistics for rating passages, and how often by chance a passage may be expected.
     rating: Option<(Arc<Chance>, f64)>,
+    /// Whether text that most documents have counts as any other text.
+    counts_common_text: bool,
     /// Text that counts in neither document.
     boilerplate: Option<&'a Boilerplate>,
     /// The source of memory for documents, if memory is limited.
@@ -158,8 +160,15 @@ impl<'a> Texts<'a> {
     pub fn new(a: &'a Searcher, b: &'a Searcher) -> Texts<'a> {
         let boilerplate = a.boilerplate().map(|boilerplate| &**boilerplate);
         let snapshots = [a.snapshot(), b.snapshot()];
-        let last = [None, None];
-        Texts { snapshots, last, prepared: None, rating: None, boilerplate, memory: None }
+        Texts {
+            snapshots,
+            last: [None, None],
+            prepared: None,
+            rating: None,
+            counts_common_text: false,
+            boilerplate,
+            memory: None,
+        }
     }
 
     /// Reserves memory for the texts of stored documents from this source.
@@ -175,6 +184,13 @@ impl<'a> Texts<'a> {
         Texts { rating: chance.map(|chance| (chance, expected_max)), ..self }
     }
 
+    /// Rates text that most documents have like any other text, to find out who has it. By default
+    /// it says nothing about two of them.
+    #[must_use]
+    pub fn counting_common_text(self) -> Texts<'a> {
+        Texts { counts_common_text: true, ..self }
+    }
+
     /// Returns the passages that `a` and `b` share, in the order of `a`.
     ///
     /// # Errors
@@ -186,7 +202,11 @@ impl<'a> Texts<'a> {
             None => {
                 let genre = Genre::of(&self.snapshots[0].config().analyzer);
                 let prepared = Prepared::new(query.side(), genre, stop)?;
-                (a, prepared, QueryInformation::of_pairs())
+                let information = match self.counts_common_text {
+                    true => QueryInformation::default(),
+                    false => QueryInformation::of_pairs(),
+                };
+                (a, prepared, information)
             }
         };
         let (_, prepared, information) = self.prepared.insert(prepared);

@@ -4,7 +4,6 @@ use std::collections::HashSet;
 
 use super::request::Request;
 use crate::chronology::Chronology;
-use cento::search::Texts;
 use cento_api::error::{Error, Result};
 use cento_text::compare::passages::tokens_in;
 use cento_text::compare::{Passage, Passages, Unit};
@@ -120,12 +119,12 @@ pub fn links(
     pairs: &[(u32, u32)],
     progress: &mut dyn FnMut(u64),
 ) -> Result<Links> {
-    let Request { searcher, options, threads, stop, .. } = *request;
+    let Request { options, threads, stop, .. } = *request;
     let (mut found, mut failed) = (Links::default(), None);
     let work = |at: u64| {
         let first = at as usize * PAIRS_AT_ONCE;
         let some = &pairs[first..pairs.len().min(first + PAIRS_AT_ONCE)];
-        let mut texts = Texts::new(searcher, searcher);
+        let mut texts = request.texts()?;
         let passages = |&(a, b): &(u32, u32)| {
             let [one, other] = [a, b].map(|rank| documents.address(rank));
             let passages = texts.passages(one, other, stop)?.of_at_least(options.min_passage);

@@ -3,7 +3,8 @@
 use crate::FamilyOptions;
 use crate::chronology::Chronology;
 use cento::index::SegmentView;
-use cento::search::Searcher;
+use cento::search::{Searcher, Texts};
+use cento_api::MAX_EXPECTED;
 use cento_api::error::{Error, Result};
 use cento_text::runtime::Stop;
 
@@ -37,6 +38,21 @@ pub struct Request<'a> {
 }
 
 impl Request<'_> {
+    /// Returns a reader of the texts of pairs. For programs, it leaves out passages that chance
+    /// explains, because any two programs share some. In prose, formulas and letterheads are the
+    /// families that people look for.
+    ///
+    /// # Errors
+    /// When a document cannot be read. [`Error::Cancelled`] soon after `stop`.
+    pub fn texts(&self) -> Result<Texts<'_>> {
+        let texts = Texts::new(self.searcher, self.searcher);
+        if !self.searcher.snapshot().config().analyzer.is_of_programs() {
+            return Ok(texts);
+        }
+        let chance = self.searcher.chance(self.stop)?;
+        Ok(texts.rated(chance, MAX_EXPECTED).counting_common_text())
+    }
+
     /// Returns the ranks of the searched-for documents, or `None` for all documents.
     ///
     /// # Errors

@@ -26,7 +26,11 @@ fn words(seed: u64, count: u64) -> String {
 
 /// A searcher over these texts, whose ids are their numbers.
 fn searcher(texts: &[(String, Value)]) -> Searcher {
-    let index = Index::in_memory(Config::new("winnow(k=3,w=4)", "words", true).unwrap()).unwrap();
+    searcher_by("words", texts)
+}
+
+fn searcher_by(analyzer: &str, texts: &[(String, Value)]) -> Searcher {
+    let index = Index::in_memory(Config::new("winnow(k=3,w=4)", analyzer, true).unwrap()).unwrap();
     let mut writer = index.writer(WriterOptions::default()).unwrap();
     for (number, (text, meta)) in texts.iter().enumerate() {
         let document = Document::new(format!("d{number}"), text);
@@ -273,6 +277,39 @@ fn documents_that_were_added_at_the_same_time_tell_no_direction() {
     assert_eq!(ids(&families[0]), ["a", "z", "b"]);
     let by: Vec<_> = families[0].carriers.iter().map(|carrier| carrier.direction_by).collect();
     assert_eq!(by, [None, Some(DirectionBy::Unknown), Some(DirectionBy::Added)]);
+}
+
+#[test]
+fn loops_that_any_two_programs_share_are_no_family_and_a_copy_is_one() {
+    const STATEMENTS: [&str; 10] = [
+        "for (int i = 0; i < n; i++) { sum += values[i]; }",
+        "if (line == null) { return; }",
+        "System.out.println(sum);",
+        "int n = scanner.nextInt();",
+        "while (queue.size() > 0) { node = queue.poll(); }",
+        "list.add(new Node(left, right));",
+        "for (String word : line.split(\" \")) { count++; }",
+        "best = Math.max(best, sum - low);",
+        "try { reader.close(); } catch (Exception e) { fail(e); }",
+        "switch (kind) { case 1: open(); break; default: stop(); }",
+    ];
+    let statement = |seed: u64, at| {
+        STATEMENTS[(cento_text::hash::mix64(seed << 32 | at) % STATEMENTS.len() as u64) as usize]
+    };
+    let method = |seed: u64, count: u64| {
+        let statements: Vec<_> = (0..count).map(|at| statement(seed, at)).collect();
+        format!("void run() {{ {} }}", statements.join(" "))
+    };
+    let program = |at: u64| {
+        let copied = if at < 2 { method(99, 30) } else { String::new() };
+        let text = format!("class Main {{ {copied} {} }}", method(at, 40));
+        (text, json!({ "n": at }))
+    };
+    let texts: Vec<(String, Value)> = (0..24).map(program).collect();
+    let searcher = searcher_by("code(language=java)", &texts);
+    let families = found(&searcher, &FamilyOptions::default().date("n"));
+    let all: Vec<_> = families.iter().map(|family| (ids(family), family.tokens)).collect();
+    assert_eq!((all.len(), &all[0].0), (1, &vec!["d0", "d1"]), "{all:?}");
 }
 
 #[test]

@@ -60,7 +60,7 @@ pub fn divide(found: &mut Links, request: &Request<'_>, documents: &Chronology) 
     let of_pairs: Vec<&[Link]> =
         around.chunk_by(|one, other| one.documents == other.documents).collect();
     let work = |part: u64| {
-        let mut texts = Texts::new(request.searcher, request.searcher);
+        let mut texts = request.texts()?;
         let first = part as usize * AT_ONCE;
         let some = &of_pairs[first..of_pairs.len().min(first + AT_ONCE)];
         let divided =
@@ -95,7 +95,7 @@ fn repeats(
     ranks.dedup();
     let min_passage = request.options.min_passage;
     let work = |part: u64| {
-        let mut texts = Texts::new(request.searcher, request.searcher);
+        let mut texts = request.texts()?;
         let first = part as usize * AT_ONCE;
         let of_document = |&rank: &u32| {
             let passages = texts.repeated(documents.address(rank), request.stop)?;
