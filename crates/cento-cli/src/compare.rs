@@ -9,7 +9,7 @@ use serde_json::Map;
 
 use super::add::HtmlArg;
 use super::create::{ConfigArgs, open_frequencies};
-use super::extract::{ReaderArgs, source_options};
+use super::extract::{ReaderArgs, source_options, without_text_field};
 use super::hints::ErrorWithHint;
 use super::output::{self, Format, counted, percent};
 use super::parse::parse_encoding;
@@ -215,7 +215,7 @@ impl Compare {
             tell!("cento: {}", ErrorWithHint(missing));
             not_read.push(output::not_compared(missing));
         };
-        let read = read_text_in_file(path, &options, &mut missing)?;
+        let read = read_text_in_file(path, &options, &mut missing).map_err(without_text_field)?;
         match read.0.trim().is_empty() {
             true => Err(Error::input(path.to_string_lossy(), "it is empty")),
             false => Ok(read),

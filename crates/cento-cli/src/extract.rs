@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
+use cento::{Error, Reason};
 use cento_source::{Extraction, Readers, SourceOptions, Tables};
 
 /// Returns this program, to be started as a worker.
@@ -29,6 +30,15 @@ pub fn tables() -> Option<Tables> {
 /// Returns the default way of reading files.
 pub fn source_options() -> SourceOptions {
     SourceOptions { extraction: extraction(), tables: tables(), ..SourceOptions::default() }
+}
+
+/// Returns an error of a verb without `--text-field`, so that no hint offers this option.
+pub fn without_text_field(error: Error) -> Error {
+    if !matches!(error.reason(), Reason::MissingField { .. }) {
+        return error;
+    }
+    let (place, what) = error.place_and_message();
+    Error::input(place, format!("{what}; this verb reads the field `text`"))
 }
 
 /// Commands that read files.

@@ -277,11 +277,12 @@ impl Default for SourceOptions {
 }
 
 /// Returns the text of one file, or of standard input if the path is `-`, as the text of a
-/// document. A list of records is read as one text. Unreadable parts are reported to `missing`.
+/// document. The text of a record counts if the file has only one, unless [`Html::Source`] asks for
+/// the file as it is. Unreadable parts are reported to `missing`.
 ///
 /// # Errors
-/// When the file cannot be read, is not text, is an archive, or exceeds the maximum size of a
-/// record.
+/// When the file cannot be read, is not text, is an archive, has several records, or exceeds the
+/// maximum size of a record.
 pub fn read_text(
     path: &Path,
     options: &SourceOptions,
@@ -309,28 +310,43 @@ fn read_extracted(
     options: &SourceOptions,
     missing: &mut dyn FnMut(&Error),
 ) -> Result<(ExtractedText, Option<Origins>)> {
-    let mut read = None;
-    let included = walk::read_one(path, options, &mut |chunk| {
-        read = Some(chunk);
-        ControlFlow::Break(())
+    let (mut whole, mut records) = (None, Vec::new());
+    let included = walk::read_one(path, options, &mut |read| {
+        match read {
+            Ok(chunk) if chunk.kind.is_whole_file() => whole = Some(chunk),
+            // A second record is proof enough that the file is a list.
+            Ok(chunk) => records.extend(chunk.documents(options).take(2)),
+            Err(ReadError::LeftOut { place, why, feature }) => {
+                records.push(Err(Error::input(place, left_out(why, feature))));
+            }
+            Err(ReadError::Refused(error) | ReadError::Unread(error)) => records.push(Err(error)),
+        }
+        match whole.is_some() || records.len() > 1 {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
     });
-    match read {
-        Some(Ok(chunk)) => {
-            let (mut extracted, origins) = chunk.text(options)?;
-            if let Some(gap) = extracted.missing.take() {
-                missing(&unread(&chunk.path, gap));
-            }
-            for (place, _) in included {
-                let what = format!("{} includes it, and only that file is read", chunk.path);
-                missing(&Error::input(place, what));
-            }
-            Ok((extracted, origins))
+    if let Some(chunk) = whole {
+        let (mut extracted, origins) = chunk.text(options)?;
+        if let Some(gap) = extracted.missing.take() {
+            missing(&unread(&chunk.path, gap));
         }
-        Some(Err(ReadError::LeftOut { place, why, feature })) => {
-            Err(Error::input(place, left_out(why, feature)))
+        for (place, _) in included {
+            let what = format!("{} includes it, and only that file is read", chunk.path);
+            missing(&Error::input(place, what));
         }
-        Some(Err(ReadError::Refused(error) | ReadError::Unread(error))) => Err(error),
-        None => Err(Error::input(path.display().to_string(), EMPTY)),
+        return Ok((extracted, origins));
+    }
+    let mut records = records.into_iter();
+    match (records.next().transpose()?, records.next().transpose()?) {
+        (Some((Document { text, .. }, _)), None) => {
+            Ok((ExtractedText { text, ..ExtractedText::default() }, None))
+        }
+        (None, _) => Err(Error::input(path.display().to_string(), EMPTY)),
+        (Some(_), Some(_)) => {
+            let what = format!("{}; each of them is a text", filter::LIST);
+            Err(Error::input(path.display().to_string(), what))
+        }
     }
 }
 

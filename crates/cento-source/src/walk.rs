@@ -96,8 +96,9 @@ pub fn read_bytes(name: &str, bytes: Vec<u8>, options: &SourceOptions, emit: Emi
     let _ = reader.stream(&name.into(), Source::Bytes(io::Cursor::new(bytes)));
 }
 
-/// Reads a single file as a document. Directories and archives are refused, records are one text.
-/// Returns the names of included files without reading the files.
+/// Reads a file that is to have a single text. Directories and archives are refused. JSON without
+/// records is a text, and so is the source of records with [`Html::Source`]. Returns the names of
+/// included files without reading the files.
 pub fn read_one(
     path: &Path,
     options: &SourceOptions,
@@ -142,7 +143,7 @@ struct WalkReader<'a> {
     within: Vec<Within>,
     /// The size of the current input, in bytes.
     len: u64,
-    /// A file is a single document, even if it has records.
+    /// The input is to have a single text, so archives are refused.
     is_one: bool,
     /// Files are not read, but for their beginnings.
     names_alone: bool,
@@ -317,10 +318,11 @@ impl<'a> WalkReader<'a> {
                 self.fail(unread(place, format!("its name ends in {ending}, but {is}")))
             }
             Form::Lines | Form::Unclear | Form::Records(_) | Form::NoRecords | Form::Table(_)
-                if self.is_one || self.options.grouping.is_some() || self.names_alone =>
+                if self.reads_lists_whole() =>
             {
                 self.whole(place, source, ChunkKind::File)
             }
+            Form::NoRecords if self.is_one => self.whole(place, source, ChunkKind::File),
             Form::NoRecords => self.skip(place, NO_TEXT_FIELD),
             // No more bytes are examined, so unclear JSON is read as lines.
             Form::Lines | Form::Unclear => {
@@ -376,18 +378,20 @@ impl<'a> WalkReader<'a> {
         }
     }
 
+    /// Returns whether a list of records is passed on as a whole file, instead of its records.
+    fn reads_lists_whole(&self) -> bool {
+        let is_source = self.is_one && self.options.html == Html::Source;
+        is_source || self.options.grouping.is_some() || self.names_alone
+    }
+
     /// Reads a Parquet or Arrow file.
     fn columns(&mut self, place: &Arc<str>, source: Source<'_>, kind: Columnar) -> ControlFlow<()> {
-        let name = kind.name();
-        if self.is_one {
-            return self.fail(Error::input(&**place, format!("it is {name}, of many documents")));
-        }
         let options = self.options;
         if options.grouping.is_some() || self.names_alone {
             return self.skip(place, LIST);
         }
         let Some(tables) = &options.tables else {
-            let subject = format!("it is {name}, and reading it");
+            let subject = format!("it is {}, and reading it", kind.name());
             return self.fail(unread(place, Refusal::unsupported(subject, "parquet", PACKAGE)));
         };
         self.records(place, false, |_, each| match source {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use crate::create::ConfigArgs;
-use crate::extract::{ReaderArgs, source_options};
+use crate::extract::{ReaderArgs, source_options, without_text_field};
 use crate::hints::ErrorWithHint;
 use crate::key;
 use crate::output::{self, Format};
@@ -77,7 +77,7 @@ impl Fingerprint {
             ..source_options()
         };
         let mut missing = |missing: &Error| tell!("cento: {}", ErrorWithHint(missing));
-        let text = read_text(&self.file, &options, &mut missing)?;
+        let text = read_text(&self.file, &options, &mut missing).map_err(without_text_field)?;
         let mut tokens = Tokens::default();
         let signature = ForeignSignature::new(config, &text, &mut tokens)?.body(config);
         let fingerprints = &signature.fingerprints;

@@ -61,6 +61,46 @@ fn a_file_of_many_texts_is_not_compared_as_one() {
 }
 
 #[test]
+fn a_file_with_one_record_is_compared_by_the_text_of_the_record() {
+    // Regression: the source was compared, where letters are escapes and names of fields are words.
+    let dir = Dir::new();
+    let text = words(1, 60).replace('1', "\u{fc}");
+    let record = json!({"id": "a", "text": text}).to_string().replace('\u{fc}', "\\u00fc");
+    dir.write("t.txt", &text);
+    dir.write("a.json", &record);
+    dir.write("a.jsonl", &record);
+    dir.write("a.csv", format!("id,text\na,\"{text}\"\n"));
+    let fingerprint = |name| dir.run(&["method", "fingerprint", name, "--format", "json"]).out;
+    for name in ["a.json", "a.jsonl", "a.csv"] {
+        assert_eq!(dir.json(&["compare", "t.txt", name])["resemblance"], 1.0, "{name}");
+        assert_eq!(fingerprint(name), fingerprint("t.txt"), "{name}");
+    }
+    let piped = ["compare", "t.txt", "-", "--format", "json"];
+    assert_eq!(dir.run_with(&piped, record.as_bytes()).json()["resemblance"], 1.0);
+    // JSON without records is a text, and so is every file with this option.
+    dir.write("no.json", json!([text]).to_string());
+    let whole = dir.json(&["compare", "t.txt", "no.json"]);
+    assert!(whole["resemblance"].as_f64() > Some(0.9), "{whole}");
+    let source = dir.run(&["compare", "t.txt", "a.json", "--html", "source", "--format", "json"]);
+    assert!(source.json()["resemblance"].as_f64() < Some(0.9), "{}", source.out);
+    let list = "it is a list of records; each of them is a text";
+    for (name, content, why) in [
+        ("two.jsonl", format!("{record}\n{record}\n"), list),
+        ("two.json", format!("[{record},{record}]"), list),
+        ("two.csv", "id,text\na,x\nb,y\n".into(), list),
+        ("head.csv", "id,text\n".into(), "it has no documents"),
+        ("other.csv", "id,content\na,x\n".into(), "this verb reads the field `text`"),
+    ] {
+        dir.write(name, content);
+        for args in [&["compare", "t.txt", name][..], &["method", "fingerprint", name]] {
+            let run = dir.run(args);
+            assert_eq!((run.status, run.out.as_str()), (2, ""), "{args:?}");
+            assert!(run.err.contains(why) && !run.err.contains("--text-field"), "{}", run.err);
+        }
+    }
+}
+
+#[test]
 fn an_archive_too_deep_is_left_out_and_fails_a_strict_run() {
     let dir = Dir::new();
     let text = words(1, 60);

@@ -303,7 +303,8 @@ fn a_report_that_cannot_be_made_is_refused() {
     check(&["search", "idx", "--id", "a", "--report", "no/r.html"], "r.html");
     check(&["search", "idx", "--id", "a", "--goal", "passage", "--report", "r.html"], "--goal");
     check(&["pairs", "idx", "--out", "p", "--report", "r.html"], "--out");
-    let signature = dir.run(&["method", "fingerprint", "corpus.jsonl", "--format", "json"]).out;
+    dir.write("essay.txt", words(1, 60));
+    let signature = dir.run(&["method", "fingerprint", "essay.txt", "--format", "json"]).out;
     dir.write("signature.json", signature.lines().next().unwrap());
     check(
         &["search", "idx", "--signature", "signature.json", "--report", "r.html"],
