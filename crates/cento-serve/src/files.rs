@@ -138,6 +138,19 @@ impl Files {
         parse(request.to_string().as_bytes()).map_err(|failure| failure.at(REQUEST))
     }
 
+    /// Refuses fields of the JSON part, for routes that would ignore them.
+    ///
+    /// # Errors
+    /// When there are any.
+    pub fn without_request(self) -> std::result::Result<Files, Failure> {
+        let Some(name) = self.request.keys().next() else { return Ok(self) };
+        let message = format!(
+            "`{REQUEST}`: `{name}`: this route reads only files; omit the part, and send records \
+             with their `meta` as application/x-ndjson to `/v1/documents`"
+        );
+        Err(Failure::bad_request(message))
+    }
+
     /// Returns this field of the JSON part.
     pub fn field(&self, name: &str) -> Option<&Value> {
         self.request.get(name)

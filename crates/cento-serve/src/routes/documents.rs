@@ -81,7 +81,7 @@ pub async fn add(
 
 /// Adds the documents in files through the same path as lines of JSON.
 async fn add_files(app: &Arc<App>, body: Body, commit: Commit) -> Result<AddResponse, Failure> {
-    let files = Files::read(app, body, &["file"]).await?;
+    let files = Files::read(app, body, &["file"]).await?.without_request()?;
     let Files { documents, not_read, counts, fields_not_kept, mut room, .. } = files;
     let mut lines = Vec::new();
     for FileDocument { document: Document { id, text, parts, meta, id_source, .. }, .. } in

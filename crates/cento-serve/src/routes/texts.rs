@@ -30,7 +30,8 @@ pub async fn texts(
     if !body.is_files() {
         return Err(Failure::unsupported("send files, as multipart/form-data"));
     }
-    let Files { documents, not_read, .. } = Files::read(&app, body, &["file"]).await?;
+    let files = Files::read(&app, body, &["file"]).await?.without_request()?;
+    let Files { documents, not_read, .. } = files;
     let documents = documents.into_iter();
     let documents = documents.map(|FileDocument { part, document, list, in_file }| FileText {
         part,

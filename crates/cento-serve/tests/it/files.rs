@@ -296,6 +296,28 @@ fn files_that_make_no_sense_are_refused() {
 }
 
 #[test]
+fn a_request_beside_files_is_refused_where_nothing_reads_it() {
+    // Regression: the documents were added without the meta object, and without a message.
+    let dir = indexed();
+    let service = Routes::of(&dir);
+    let text = words(1, 30);
+    let file = ("name=file; filename=new.txt", text.as_str());
+    for path in ["/v1/documents?commit=wait", "/v1/texts"] {
+        for field in ["meta", "commti"] {
+            let json = json!({field: {"year": 2024}}).to_string();
+            let reply = post(&service, path, &[file, ("name=request", &json)]);
+            assert_eq!((reply.status, reply.code().as_str()), (400, "bad_request"), "{path}");
+            for said in [field, "application/x-ndjson"] {
+                assert!(reply.body.contains(said), "{}", reply.body);
+            }
+        }
+    }
+    assert_eq!(service.ask("GET", "/v1/documents/new.txt", "", "").status, 404);
+    let empty = ("name=request", "{}");
+    assert_eq!(post(&service, "/v1/documents?commit=wait", &[file, empty]).status, 200);
+}
+
+#[test]
 fn a_side_of_a_comparison_that_is_missing_or_repeated_is_called_so() {
     // Once the messages were "a text is empty" and "holds several texts".
     let dir = indexed();
