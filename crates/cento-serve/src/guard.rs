@@ -4,6 +4,7 @@
 
 use std::net::IpAddr;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use axum::extract::{MatchedPath, Request, State};
@@ -106,6 +107,10 @@ async fn guarded(
     let headers = response.headers_mut();
     app.settings.cors_origins.mark(origin, headers);
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    if app.is_draining.load(Ordering::Relaxed) {
+        // A client that keeps its connection would send the next request to a closed one.
+        headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
+    }
     response
 }
 

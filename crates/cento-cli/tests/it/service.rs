@@ -164,9 +164,23 @@ fn a_service_that_drains_is_not_ready_and_answers_until_the_end() {
     let service = Service::start(&dir, &["--drain-time", "2s"]);
     let status = |path: &str| service.ask("GET", path, "", "").status;
     assert_eq!((status("/readyz"), status("/v1/stats")), (200, 200));
+    let mut kept = std::net::TcpStream::connect(service.address()).unwrap();
+    let request = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    kept.write_all(request).unwrap();
+    let mut begin = [0; 12];
+    kept.read_exact(&mut begin).unwrap();
+    assert_eq!(&begin, b"HTTP/1.1 200");
     let begun = std::time::Instant::now();
     service.signal("TERM");
     wait_until("it is not ready", || status("/readyz") == 503);
+    // A client with an open connection has to open another, which may lead to another service.
+    kept.write_all(request).unwrap();
+    let mut answers = String::new();
+    kept.read_to_string(&mut answers).unwrap();
+    let (_, last) = answers.rsplit_once("HTTP/1.1 200").unwrap();
+    assert_eq!(answers.matches("connection: close").count(), 1, "{answers}");
+    assert!(last.contains("connection: close"), "{answers}");
+    assert!(begun.elapsed() < std::time::Duration::from_secs(2), "the answer closed it");
     // New connections are accepted, changes too, and the process lives.
     while begun.elapsed() < std::time::Duration::from_secs(1) {
         assert_eq!((status("/healthz"), status("/v1/stats"), status("/readyz")), (200, 200, 503));
