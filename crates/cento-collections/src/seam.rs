@@ -6,9 +6,10 @@
 //! Nothing is ever added to a text: the passages of a verdict tell exactly which text was lost.
 
 use std::ops::Range;
+use std::sync::LazyLock;
 
 use cento_api::Part;
-use cento_text::text::{is_unspaced, is_white_space};
+use cento_text::text::{closing_quotation_marks, is_unspaced, is_white_space};
 
 /// How many words of a line or sentence may be cut with a passage: at most this number, and at most
 /// a quarter of the words of the passage.
@@ -22,25 +23,31 @@ const SEPARATORS: &str = ",;:-\u{2013}\u{2014}\u{ff0c}\u{3001}\u{ff1b}\u{ff1a}\u
 const ENDS: &str =
     ".!?\u{2026}\u{3002}\u{ff01}\u{ff1f}\u{ff0e}\u{ff61}\u{61f}\u{6d4}\u{964}\u{965}";
 
-/// Opening brackets and quotation marks, each with the closing mark.
-const PAIRS: [(char, char); 16] = [
-    ('(', ')'),
-    ('[', ']'),
-    ('{', '}'),
-    ('"', '"'),
-    ('\'', '\''),
-    ('*', '*'),
-    ('_', '_'),
-    ('\u{201c}', '\u{201d}'),
-    ('\u{2018}', '\u{2019}'),
-    ('\u{201e}', '\u{201c}'),
-    ('\u{ab}', '\u{bb}'),
-    ('\u{bb}', '\u{ab}'),
-    ('\u{300c}', '\u{300d}'),
-    ('\u{300e}', '\u{300f}'),
-    ('\u{300a}', '\u{300b}'),
-    ('\u{ff08}', '\u{ff09}'),
-];
+/// Brackets of Unicode that stand around text, each opening one before its closing one. Arabic
+/// texts have ornate parentheses in either order.
+const BRACKETS: &str = "()[]{}\u{f3a}\u{f3b}\u{f3c}\u{f3d}\u{169b}\u{169c}\u{2045}\u{2046}\
+     \u{2329}\u{232a}\u{27e6}\u{27e7}\u{27e8}\u{27e9}\u{27ea}\u{27eb}\u{2e28}\u{2e29}\
+     \u{3008}\u{3009}\u{300a}\u{300b}\u{3010}\u{3011}\u{3014}\u{3015}\u{3016}\u{3017}\
+     \u{3018}\u{3019}\u{301a}\u{301b}\u{fd3e}\u{fd3f}\u{fd3f}\u{fd3e}\u{ff08}\u{ff09}\
+     \u{ff3b}\u{ff3d}\u{ff5b}\u{ff5d}\u{ff5f}\u{ff60}";
+
+/// Marks that stand around text, and alone are apostrophes or signs.
+const SIGNS: &str = "'*_`";
+
+/// Opening brackets and quotation marks, each with a closing mark. Some marks open in one language
+/// and close in another, and some do both in the same language.
+static PAIRS: LazyLock<Vec<(char, char)>> = LazyLock::new(|| {
+    let mut brackets = BRACKETS.chars();
+    let brackets = std::iter::from_fn(|| Some((brackets.next()?, brackets.next()?)));
+    let signs = SIGNS.chars().map(|sign| (sign, sign));
+    let quotations = ('!'..='\u{ffff}')
+        .flat_map(|open| closing_quotation_marks(open).iter().map(move |close| (open, *close)));
+    brackets.chain(signs).chain(quotations).collect()
+});
+
+/// The quotation marks of French, which has blanks within them.
+const FRENCH_OPENING: [char; 2] = ['\u{ab}', '\u{2039}'];
+const FRENCH_CLOSING: [char; 2] = ['\u{bb}', '\u{203a}'];
 
 /// The maximum number of unmatched marks in a passage. A passage with more is no prose.
 const UNMATCHED_MAX: usize = 64;
@@ -209,7 +216,11 @@ fn with_sentence(text: &str, within: &Range<usize>, cut: &Range<usize>) -> Optio
     if text[..start].ends_with(|c| is_of(ENDS, c)) {
         // Closing quotation marks belong to the previous sentence.
         let before = &text[start..cut.start];
-        start += before.len() - before.trim_start_matches(is_closing).len();
+        let own = before.trim_start_matches(is_closing);
+        // French has a blank before them, and one after them.
+        let apart = own.trim_start_matches(is_space).strip_prefix(FRENCH_CLOSING);
+        let own = apart.filter(|rest| rest.starts_with(is_space)).unwrap_or(own);
+        start += before.len() - own.len();
     }
     Some(start..end)
 }
@@ -266,8 +277,25 @@ fn is_space(c: char) -> bool {
     is_white_space(c) && !matches!(c, '\n' | '\r')
 }
 
+fn is_pair(open: char, close: char) -> bool {
+    PAIRS.contains(&(open, close))
+}
+
+fn is_opening(c: char) -> bool {
+    PAIRS.iter().any(|pair| pair.0 == c)
+}
+
 fn is_closing(c: char) -> bool {
     PAIRS.iter().any(|pair| pair.1 == c)
+}
+
+fn is_opening_bracket(c: char) -> bool {
+    BRACKETS.chars().step_by(2).any(|open| open == c)
+}
+
+/// The pairs whose marks tell the beginning of a quotation from its end.
+fn directed() -> impl Iterator<Item = &'static (char, char)> {
+    PAIRS.iter().filter(|(open, close)| open != close)
 }
 
 /// Tells whether a mark is part of a number or a name, such as `.5` or `.txt`.
@@ -303,28 +331,34 @@ fn with_marks(text: &str, within: &Range<usize>, cut: &Range<usize>) -> Range<us
     }
 }
 
-/// Returns the unopened and the unclosed marks of a passage. Marks that double as apostrophes or
-/// signs do not count.
+/// Returns the unopened and the unclosed marks of a passage. A mark that may be either is among
+/// both. Marks that double as apostrophes or signs do not count.
 fn unmatched(passage: &str) -> (Vec<char>, Vec<char>) {
     let (mut unopened, mut unclosed): (Vec<char>, Vec<char>) = (Vec::new(), Vec::new());
-    let directed = || PAIRS.iter().filter(|(open, close)| open != close);
-    for c in passage.chars().filter(|c| !c.is_alphanumeric()) {
-        let closed = unclosed.iter().rposition(|open| directed().any(|pair| *pair == (*open, c)));
-        if let Some(at) = closed {
-            unclosed.remove(at);
-        } else if unclosed.len() + unopened.len() == UNMATCHED_MAX {
+    let counts = |c: &char| !c.is_alphanumeric() && !is_white_space(*c) && !is_of(SIGNS, *c);
+    for c in passage.chars().filter(counts) {
+        if let Some(at) = unclosed.iter().rposition(|open| is_pair(*open, c)) {
+            forget(&mut unopened, unclosed.remove(at));
+            continue;
+        }
+        if unclosed.len() + unopened.len() >= UNMATCHED_MAX {
             break;
-        } else if directed().any(|pair| pair.0 == c) {
+        }
+        if is_opening(c) {
             unclosed.push(c);
-        } else if directed().any(|pair| pair.1 == c) {
+        }
+        if is_closing(c) {
             unopened.push(c);
         }
     }
-    if passage.matches('"').count() % 2 == 1 {
-        unopened.push('"');
-        unclosed.push('"');
-    }
     (unopened, unclosed)
+}
+
+/// Removes a mark that has found its partner, and might have been the other half of a pair.
+fn forget(marks: &mut Vec<char>, mark: char) {
+    if let Some(at) = marks.iter().rposition(|other| *other == mark) {
+        marks.remove(at);
+    }
 }
 
 impl SeamSides<'_> {
@@ -342,37 +376,40 @@ impl SeamSides<'_> {
         let end = |r: char| self.within.end - after.len() + r.len_utf8();
         let opens = |l: char| {
             let is_first = before_l.is_none_or(|c| !c.is_alphanumeric() || is_unspaced(c));
-            is_close && is_first && PAIRS.iter().any(|pair| pair.0 == l)
+            is_close && is_first && is_opening(l)
         };
-        if let (Some(l), Some(r)) = (l, r) {
-            // French has blanks within its quotation marks. In German, they point inwards.
-            let is_french =
-                l == '\u{ab}' && before_l.is_none_or(|c| is_white_space(c) || is_of("([", c));
-            let is_bracket = is_of("([{\u{ff08}", l) || is_french;
-            if PAIRS.contains(&(l, r)) && (is_bracket || opens(l) && follows) {
-                return Some(start(l)..end(r));
-            }
+        // The French marks point inwards in German, where they close after a letter or a mark.
+        let opens_apart = |l: char| {
+            let is_first = before_l.is_none_or(|c| is_white_space(c) || is_of("([", c));
+            is_opening_bracket(l) || FRENCH_OPENING.contains(&l) && is_first
+        };
+        if let (Some(l), Some(r)) = (l, r)
+            && is_pair(l, r)
+            && (opens_apart(l) || opens(l) && follows)
+        {
+            return Some(start(l)..end(r));
         }
-        let partner = |of: &[char], is: &dyn Fn(&(char, char), char) -> bool| {
-            of.iter().rposition(|c| PAIRS.iter().any(|pair| is(pair, *c)))
-        };
-        if let Some(r) = r.filter(|_| follows)
-            && let Some(at) = partner(&self.unclosed, &|pair, open| *pair == (open, r))
+        // After a blank, a mark at the beginning of a word opens a quotation of its own.
+        let ends_word = after_r.is_none_or(|c| !c.is_alphanumeric());
+        if let Some(r) = r.filter(|_| follows || ends_word)
+            && let Some(at) = self.unclosed.iter().rposition(|open| is_pair(*open, r))
         {
             let end = end(r);
-            self.unclosed.remove(at);
+            forget(&mut self.unopened, self.unclosed.remove(at));
             return Some(self.cut.start..end);
         }
-        if let Some(l) = l.filter(|l| opens(*l))
-            && let Some(at) = partner(&self.unopened, &|pair, close| *pair == (l, close))
+        if let Some(l) = l.filter(|l| opens(*l) || opens_apart(*l))
+            && let Some(at) = self.unopened.iter().rposition(|close| is_pair(l, *close))
         {
             let start = start(l);
-            self.unopened.remove(at);
+            forget(&mut self.unclosed, self.unopened.remove(at));
             return Some(start..self.cut.end);
         }
         let separates = |mark: char, next| is_of(SEPARATORS, mark) && !is_within_word(mark, next);
         let ends = |mark: char, next| is_of(ENDS, mark) && !is_within_word(mark, next);
-        let is_begin = l.is_none_or(|l| matches!(l, '\n' | '\r') || is_of(ENDS, l) || opens(l));
+        let is_begin = l.is_none_or(|l| {
+            matches!(l, '\n' | '\r') || is_of(ENDS, l) || opens(l) || opens_apart(l)
+        });
         let l_separates = l.is_some_and(|l| separates(l, self.text[start(l)..].chars().nth(1)));
         if let Some(r) = r
             && (separates(r, after_r) && (is_begin || l_separates) || ends(r, after_r) && is_begin)
@@ -400,7 +437,9 @@ fn with_blanks(text: &str, within: &Range<usize>, cut: &Range<usize>) -> Range<u
         return if closes(first, follows.next()) { without_blank } else { cut.clone() };
     }
     if blank.is_empty() {
-        let opens = PAIRS.iter().any(|(open, close)| *open == last && open != close);
+        // A mark that had a blank after it closes, even if it opens in another language.
+        let is_apart = text[cut.clone()].starts_with(is_white_space);
+        let opens = !is_apart && directed().any(|pair| pair.0 == last);
         return if opens { without_next } else { cut.clone() };
     }
     let lines = |blank: &str| blank.matches('\n').count();
@@ -415,10 +454,13 @@ fn with_blanks(text: &str, within: &Range<usize>, cut: &Range<usize>) -> Range<u
 /// Tells whether a mark ends a word, so that no blank comes before it.
 fn closes(mark: char, next: Option<char>) -> bool {
     let is_dash = is_of("-\u{2013}\u{2014}", mark);
-    match mark {
-        '"' | '\'' | '*' | '_' => next.is_none_or(|next| !next.is_alphanumeric()),
-        _ => is_of(ENDS, mark) || is_of(SEPARATORS, mark) && !is_dash || is_closing(mark),
-    }
+    // Other marks open a quotation as well, at the beginning of a word.
+    let closes_only =
+        directed().any(|pair| pair.1 == mark) && !directed().any(|pair| pair.0 == mark);
+    let ends_word = next.is_none_or(|next| !next.is_alphanumeric());
+    is_of(ENDS, mark)
+        || is_of(SEPARATORS, mark) && !is_dash
+        || is_closing(mark) && (closes_only || ends_word)
 }
 
 #[cfg(test)]

@@ -155,6 +155,80 @@ fn other_scripts_have_marks_of_their_own() {
 }
 
 #[test]
+fn the_marks_around_a_passage_go_with_it_in_every_language() {
+    // Regression: lone closing marks remained, and empty pairs.
+    for (open, close) in [
+        ("\u{ab} ", " \u{bb}"),
+        ("\u{ab}\u{a0}", "\u{202f}\u{bb}"),
+        ("\u{2039} ", " \u{203a}"),
+        ("( ", " )"),
+        ("[ ", " ]"),
+        ("\u{ab}", "\u{bb}"),
+        ("\u{bb}", "\u{ab}"),
+        ("\u{bb}", "\u{bb}"),
+        ("\u{201e}", "\u{201c}"),
+        ("\u{201e}", "\u{201d}"),
+        ("\u{201d}", "\u{201d}"),
+        ("\u{201a}", "\u{2018}"),
+        ("\u{300c}", "\u{300d}"),
+        ("\u{3008}", "\u{3009}"),
+        ("\u{3010}", "\u{3011}"),
+        ("\u{3014}", "\u{3015}"),
+        ("\u{fd3e}", "\u{fd3f}"),
+        ("\u{fd3f}", "\u{fd3e}"),
+        ("\u{ff3b}", "\u{ff3d}"),
+        ("\u{ff5b}", "\u{ff5d}"),
+    ] {
+        for begin in ["", "Elle a dit : "] {
+            let marked = format!("Own words of this page. {begin}{open}<>.{close} Other words.");
+            check(&[(&marked, "Own words of this page. Other words.")]);
+        }
+        for end in ["", "."] {
+            let marked = format!("We all know well that {open}<>{end}{close} and then we left.");
+            check(&[(&marked, "We all know well that and then we left.")]);
+        }
+    }
+    check(&[
+        ("Own words of this page. \" <>. \" Other words.", "Own words of this page. Other words."),
+        ("We all know well that `<>` and then we left.", "We all know well that and then we left."),
+    ]);
+}
+
+#[test]
+fn the_marks_around_other_text_stay() {
+    check(&[
+        // The first mark closes a quotation in French, and would open one in German.
+        (
+            "Elle a dit : \u{ab} Oui. \u{bb} Il a dit : \u{ab} <>. \u{bb} Other words.",
+            "Elle a dit : \u{ab} Oui. \u{bb} Other words.",
+        ),
+        (
+            "We all know well \u{2018}that\u{2019}, <> \u{2018}there\u{2019} and then we left.",
+            "We all know well \u{2018}that\u{2019}, \u{2018}there\u{2019} and then we left.",
+        ),
+        (
+            "We all know well that \u{201d}yes\u{201d} <> \u{201d}no\u{201d} and then we left.",
+            "We all know well that \u{201d}yes\u{201d} \u{201d}no\u{201d} and then we left.",
+        ),
+    ]);
+}
+
+#[test]
+fn marks_without_a_partner_are_those_of_either_end() {
+    for (passage, unopened, unclosed) in [
+        ("a (b) \u{ab} c \u{bb} \u{bb}d\u{ab} \u{bb}e\u{bb} \u{201d}f\u{201d} \"g\"", "", ""),
+        ("a) \u{201c}b\u{201d} [c", ")", "["),
+        // Each of these marks opens a quotation in one language and closes one in another.
+        ("a \u{bb} b", "\u{bb}", "\u{bb}"),
+        ("a \" b", "\"", "\""),
+        ("it's `a* b_", "", ""),
+    ] {
+        let chars = |marks: &str| marks.chars().collect::<Vec<char>>();
+        assert_eq!(unmatched(passage), (chars(unopened), chars(unclosed)), "{passage}");
+    }
+}
+
+#[test]
 fn words_are_counted_in_either_direction_and_script() {
     for (text, count) in [("", 0), (". -", 0), ("a, b-c d", 3), ("\u{4e00}\u{4e01} a", 3)] {
         let counted = |chars: &mut dyn Iterator<Item = char>| {

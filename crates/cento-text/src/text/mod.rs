@@ -36,6 +36,7 @@ use crate::runtime::Stop;
 pub use analyzer::{Analyzer, PART_TOKENS};
 pub use family::Family;
 pub use letters::{Letters, TOKEN_LETTERS_MAX};
+pub use quotations::closing_quotation_marks;
 pub use unicode::is_letter;
 pub use unicode::is_number;
 pub use unicode::is_unspaced;

@@ -9,7 +9,8 @@ use super::unicode::{is_letter, is_number, is_white_space};
 pub const QUOTATION_BYTES_MAX: usize = 2000;
 
 /// Returns the marks that close a quotation opened by this character.
-fn closing(open: char) -> &'static [char] {
+#[must_use]
+pub fn closing_quotation_marks(open: char) -> &'static [char] {
     match open {
         '"' => &['"'],
         '\u{ff02}' => &['\u{ff02}'],
@@ -96,7 +97,9 @@ fn opens(mark: char, before: &str, after: &str) -> bool {
     }
     let is_ambiguous = matches!(mark, '\u{201d}' | '\u{bb}' | '\u{203a}' | '\u{2018}');
     let is_bound = |c: char| {
-        is_white_space(c) || "([{/-\u{2013}\u{2014}\u{2010}".contains(c) || !closing(c).is_empty()
+        is_white_space(c)
+            || "([{/-\u{2013}\u{2014}\u{2010}".contains(c)
+            || !closing_quotation_marks(c).is_empty()
     };
     let begins_word = || {
         before.chars().next_back().is_none_or(is_bound)
@@ -135,7 +138,7 @@ pub fn quotations(text: &str) -> Vec<Range<u32>> {
     // The end of the text that has been examined.
     let mut from = 0;
     for (at, c) in text.char_indices() {
-        let closing = closing(c);
+        let closing = closing_quotation_marks(c);
         let start = at + c.len_utf8();
         if at < from || closing.is_empty() || !opens(c, &text[..at], &text[start..]) {
             continue;
