@@ -85,6 +85,7 @@ pub const LOOKED_AT_MAX: usize = 1 << 20;
 /// Extensions of zip files, and of documents that are zip files.
 const ZIPPED: &[&str] = &[
     ".zip", ".docx", ".docm", ".dotx", ".pptx", ".pptm", ".ppsx", ".odt", ".odp", ".ott", ".epub",
+    ".wacz",
 ];
 
 /// The beginning of a Git LFS pointer, which replaces a large file.
@@ -137,10 +138,11 @@ fn container(start: &[u8], name: &str) -> Option<Form> {
     if start.get(TAR_MARK) == Some(b"ustar") || (ends(&[".tar", ".tgz"]) && is_old_tar(start)) {
         return Some(Form::Tar);
     }
-    if start.starts_with(WARC) {
+    let lines = from_first_line(start);
+    if lines.starts_with(WARC) {
         return Some(Form::Warc);
     }
-    if start.starts_with(ARC) {
+    if lines.starts_with(ARC) {
         return Some(Form::Arc);
     }
     if is_cdx(start) {
@@ -162,6 +164,14 @@ fn container(start: &[u8], name: &str) -> Option<Form> {
     let is_document =
         [&b"%PDF-"[..], b"{\\rtf", COMPOUND].iter().any(|mark| start.starts_with(mark));
     (is_document || is_late_pdf).then_some(Form::Document)
+}
+
+/// Returns the bytes from the first line that is not empty, without a byte order mark. Programs that
+/// edit or join files put either before a web archive.
+fn from_first_line(start: &[u8]) -> &[u8] {
+    let start = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start);
+    let empty = start.iter().take_while(|byte| b"\r\n".contains(byte)).count();
+    &start[empty..]
 }
 
 /// Returns whether these bytes begin an index of a web archive: its columns, or an address whose
@@ -236,9 +246,6 @@ fn text_form(start: &[u8], is_whole: bool, name: &str, options: &SourceOptions) 
     if begins_as_mail(text, ends(&[".eml", ".mht", ".mhtml"])) {
         return Form::Mail;
     }
-    if ends(&[".mbox"]) {
-        return Form::Refused("its name ends in .mbox, but it begins with no mail");
-    }
     if ends(&[".csv"]) {
         return Form::Table(delimiter(text));
     }
@@ -264,12 +271,17 @@ fn beginning<'a>(start: &'a [u8], options: &SourceOptions) -> Cow<'a, [u8]> {
 type Promise = fn(Form) -> bool;
 
 /// The extensions that promise more than plain text, with the forms that keep the promise.
-const PROMISES: [(&[&str], Promise); 7] = [
+const PROMISES: [(&[&str], Promise); 10] = [
     (COLUMNS, |form| matches!(form, Form::Columns(_))),
     (&[".pdf"], |form| form == Form::Document),
     (&[".tar", ".tgz"], |form| form == Form::Tar),
     // A document may be a damaged zip file, or an encrypted document, which is not a zip file.
     (ZIPPED, |form| matches!(form, Form::Zip | Form::Document | Form::Unread(_))),
+    (&[".warc"], |form| matches!(form, Form::Warc | Form::Arc)),
+    // Programs in the language Arc have the same extension.
+    (&[".arc"], |form| !is_tagged(form)),
+    // A mailbox of Rmail may be called so, and is not read.
+    (&[".mbox"], |form| matches!(form, Form::Mailbox | Form::Mail | Form::Unread(_))),
     (LINES, |form| !is_tagged(form)),
     (TABLES, |form| !is_tagged(form)),
     (&[".json"], |form| !is_tagged(form)),
@@ -431,14 +443,17 @@ mod tests {
     fn mails_and_archives_and_markup_are_known() {
         check(b"WARC/1.0\r\n", "a.txt", Form::Warc);
         check(b"filedesc://x.arc 0.0.0.0 20080430204825 text/plain 68\n", "a", Form::Arc);
+        for (start, expected) in [("WARC/1.0\r\n", Form::Warc), ("filedesc://x.arc 0", Form::Arc)] {
+            for before in ["\u{feff}", "\n\r\n", "\u{feff}\r\n"] {
+                check(format!("{before}{start}").as_bytes(), "a", expected);
+            }
+        }
         let cdx = "it is an index of a web archive (CDX); give the archive itself";
         check(b" CDX N b a\n", "a.cdx", Form::Unread(cdx));
         check(b"org,example)/a 20240101000000 {\"url\":\"x\"}\n", "a", Form::Unread(cdx));
         check(b"(see a)/b) 2024 x\n", "a", Form::Text);
         check(b"\x01\x01\x01\x01\nFrom: x\n", "a", Form::Mailbox);
         check(b"From \nFrom: x\n", "a", Form::Mailbox);
-        let why = "its name ends in .mbox, but it begins with no mail";
-        check(b"a text", "a.mbox", Form::Refused(why));
         check(b"Received: x\nFrom: y\n\n", "a", Form::Mail);
         check(b"To: y\n\nz", "a.EML", Form::Mail);
         check(b"To: y\n\nz", "a.txt", Form::Text);
@@ -488,7 +503,18 @@ mod tests {
             let found = form(pointer, true, name, &SourceOptions::default());
             assert!(matches!(found, Form::Refused(why) if why.contains("git lfs pull")), "{name}");
         }
-        for name in ["a.parquet", "a.PDF", "a.zip", "a.docx", "a.epub", "a.tar", "a.odt"] {
+        for name in [
+            "a.parquet",
+            "a.PDF",
+            "a.zip",
+            "a.docx",
+            "a.epub",
+            "a.tar",
+            "a.odt",
+            "a.warc",
+            "a.wacz",
+            "a.mbox",
+        ] {
             for (bytes, what) in [
                 (&b"plain"[..], "text"),
                 (b"<!DOCTYPE html><p>404", "web page"),
@@ -503,6 +529,8 @@ mod tests {
         check(b"a\0b\0\0\0\0", "a.pdf", Form::Misnamed { ending: ".pdf", is: NULS });
         check(&[0; 1024], "a.tar", Form::Tar);
         check(b"<html>", "a.doc", markup("html"));
+        check(b"(def x 1)", "a.arc", Form::Text);
+        check(b"Received: x\nFrom: y\n\n", "a.mbox", Form::Mail);
     }
 
     #[test]
@@ -513,6 +541,7 @@ mod tests {
             ("a.csv", ".csv"),
             ("a.TSV", ".tsv"),
             ("a.json", ".json"),
+            ("a.arc", ".arc"),
         ] {
             let page = "it is a web page, such as the message of a server";
             check(b"<!DOCTYPE html><p>404", name, Form::Misnamed { ending, is: page });

@@ -10,6 +10,9 @@ use super::{HEAD_BYTES_MAX, Kind};
 use crate::archive::cut_short;
 use crate::compressed::OF_NEXT_MEMBER;
 
+/// The byte order mark of UTF-8.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
 /// The maximum size of a piece of a long line, in bytes.
 const PIECE_BYTES_MAX: u64 = 64 << 10;
 
@@ -72,10 +75,14 @@ impl<R: Read> Records<R> {
         let mut gap = 0;
         loop {
             let begins_line = self.begins_line;
-            let line = match self.piece() {
+            let mut line = match self.piece() {
                 Ok(line) => line,
                 Err(error) => return self.damage(error).map(StreamRecord::Defect),
             };
+            // Programs that edit files write a byte order mark before the first head.
+            if self.read == line.len() as u64 && line.starts_with(BYTE_ORDER_MARK) {
+                line.drain(..BYTE_ORDER_MARK.len());
+            }
             let is_head = begins_line && is_head(&line, self.kind);
             if (line.is_empty() || is_head) && gap > 0 {
                 self.put_back(line);

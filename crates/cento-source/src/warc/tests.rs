@@ -166,6 +166,15 @@ fn a_damaged_member_of_gzip_costs_its_record_alone() {
 }
 
 #[test]
+fn a_byte_order_mark_and_empty_lines_before_the_first_record_cost_no_page() {
+    let page = answer("http://a", "200 OK\r\nContent-Type: text/html", "<p>one");
+    let expected = (vec!["http://a page.html: <p>one".to_owned()], None);
+    for before in ["\u{feff}", "\n\r\n", "\u{feff}\r\n"] {
+        assert_eq!(all(&format!("{before}{page}")), expected, "{before:?}");
+    }
+}
+
+#[test]
 fn a_page_may_have_lines_that_look_like_heads() {
     let text = "<pre>\r\n\r\nWARC/1.0\r\nWARC-Type: response\r\n\r\n</pre>";
     let page = answer("http://a", "200 OK\r\nContent-Type: text/html", text);
