@@ -33,7 +33,7 @@ pub struct List {
     index: PathBuf,
     /// List only documents that match this query, such as 'meta.lang:de'. Queries are as in `cento
     /// search --filter`.
-    #[arg(long, value_name = "QUERY")]
+    #[arg(long, value_name = "QUERY", allow_hyphen_values = true)]
     filter: Option<String>,
     /// Output format. The columns of csv and tsv are the JSON fields.
     #[arg(long, value_enum, default_value = "human")]
@@ -67,7 +67,7 @@ pub struct Export {
     index: PathBuf,
     /// Export only documents that match this query, such as 'meta.lang:de'. Queries are as in
     /// `cento search --filter`.
-    #[arg(long, value_name = "QUERY")]
+    #[arg(long, value_name = "QUERY", allow_hyphen_values = true)]
     filter: Option<String>,
 }
 

@@ -38,7 +38,7 @@ pub struct Remove {
     from_file: Option<PathBuf>,
     /// Remove all documents that match this query, such as 'meta.year:[* TO 2023]'. Queries are as
     /// in `cento list --filter`.
-    #[arg(long, value_name = "QUERY", conflicts_with = "from_file")]
+    #[arg(long, value_name = "QUERY", conflicts_with = "from_file", allow_hyphen_values = true)]
     filter: Option<String>,
     /// Only count the documents, and remove none.
     #[arg(long)]

@@ -53,10 +53,13 @@ pub struct Search {
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
     /// Use this text as the query.
-    #[arg(long, value_name = "TEXT", conflicts_with_all = ["id", "signature"])]
+    #[arg(
+        long, value_name = "TEXT", conflicts_with_all = ["id", "signature"],
+        allow_hyphen_values = true,
+    )]
     text: Option<String>,
     /// Use the stored document with this id as the query.
-    #[arg(long, conflicts_with = "signature")]
+    #[arg(long, conflicts_with = "signature", allow_hyphen_values = true)]
     id: Option<String>,
     /// Use a signature as the query. `cento method fingerprint --format json` makes one.
     #[arg(long, value_name = "FILE")]

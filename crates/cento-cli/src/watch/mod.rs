@@ -61,10 +61,13 @@ struct AddWatch {
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
     /// Watch for this text.
-    #[arg(long, value_name = "TEXT", conflicts_with_all = ["id", "signature"])]
+    #[arg(
+        long, value_name = "TEXT", conflicts_with_all = ["id", "signature"],
+        allow_hyphen_values = true,
+    )]
     text: Option<String>,
     /// Watch for documents like the stored document with this id.
-    #[arg(long, conflicts_with = "signature")]
+    #[arg(long, conflicts_with = "signature", allow_hyphen_values = true)]
     id: Option<String>,
     /// Watch for a signature. `cento method fingerprint --format json` makes one.
     #[arg(long, value_name = "FILE")]

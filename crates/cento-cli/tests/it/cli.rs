@@ -129,6 +129,27 @@ fn thresholds_limits_and_filters_narrow_the_hits() {
 }
 
 #[test]
+fn a_filter_an_id_and_a_text_may_begin_with_a_hyphen() {
+    // Regression: only the filters of a search and a watch could, and others were options.
+    let dir = indexed();
+    for verb in ["list", "export"] {
+        let run = dir.run(&[verb, "idx", "--filter", "-id:a"]);
+        assert_eq!((run.status, run.out.lines().count()), (0, 2), "{verb}: {}", run.err);
+    }
+    let removed = dir.json(&["remove", "idx", "--filter", "-id:a", "--dry-run"]);
+    assert_eq!(removed["removed"], 2);
+    let text = format!("-5 degrees {}", words(9, 60));
+    dir.write("cold.jsonl", line("-5", &text, json!({})));
+    dir.json(&["add", "idx", "cold.jsonl"]);
+    for query in [["--id", "-5"], ["--text", &text]] {
+        let run = dir.run(&[&["search", "idx"], &query[..]].concat());
+        assert!(run.status < 2, "{query:?}: {}", run.err);
+        let run = dir.run(&[&["watch", "add", "idx"], &query[..]].concat());
+        assert_eq!(run.status, 0, "{query:?}: {}", run.err);
+    }
+}
+
+#[test]
 fn removed_documents_are_gone_and_compaction_gives_their_space_back() {
     let dir = indexed();
     // A repeated id is removed once, and not reported as missing.
