@@ -66,7 +66,8 @@ pub struct Passage {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected: Option<f64>,
     /// Whether letters were aligned instead of words, because many words have wrong letters, or
-    /// were joined or cut. The whole passage then corresponds, and cento computes no evidence.
+    /// were joined or cut. The whole passage then corresponds. If at most half of its words are
+    /// equal, cento computes no evidence.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub by_letters: bool,
     /// The part of `a` with the passage, if `a` has parts. Page and line then count from the

@@ -16,6 +16,7 @@ use super::boilerplate::{self, UnreadBoilerplate};
 use super::grouping::UnitArgs;
 use super::join::union;
 use super::key;
+use super::left_out::FilterArgs;
 use super::list_format::{ListFormat, ListOut};
 use super::memory;
 use super::output::{self, percent};
@@ -89,6 +90,8 @@ pub struct Search {
     report: ReportArgs,
     #[command(flatten)]
     unit: UnitArgs,
+    #[command(flatten)]
+    filter: FilterArgs,
     #[command(flatten)]
     source: SourceArgs,
     /// Output format. Rows of csv and tsv are hits, or the spans of a trace. The id of the query

@@ -107,8 +107,13 @@ impl Search {
         }
         // A query is not stored, so the limits of an index are no reason to refuse one.
         let meta_fields = options.meta_fields.or_object();
-        let options =
-            SourceOptions { needs_text_only: true, takes_any_id: true, meta_fields, ..options };
+        let options = SourceOptions {
+            needs_text_only: true,
+            takes_any_id: true,
+            meta_fields,
+            filter: self.filter.filter()?,
+            ..options
+        };
         let stdin = [PathBuf::from("-")];
         let files = if self.files.is_empty() { &stdin[..] } else { &self.files };
         let options = metered(files, options);
