@@ -140,8 +140,12 @@ impl PairEntry {
 /// fingerprints if the scheme has no runs.
 #[must_use]
 pub fn compared_units(scheme: &Scheme, analyzer: &Analyzer) -> String {
-    let is_code = analyzer.spec().name() == "code";
-    let words = if is_code { "tokens" } else { "words" };
+    let is_code = analyzer.is_of_programs();
+    let words = match analyzer.tokens_a_word() {
+        _ if is_code => "tokens",
+        1 => "words",
+        _ => "letters",
+    };
     match scheme.compared_run_tokens(is_code) {
         None => "fingerprints".to_owned(),
         Some(1) => words.to_owned(),
@@ -530,6 +534,17 @@ pub(crate) mod tests {
         assert!(report.html().contains(said) && report.csv().unwrap().contains(said));
         let report = PairsReport::new(Run::new("pairs"), joined(vec![pair("a", "b", 0.9)]), false);
         assert!(!report.more && !report.html().contains("shows all"));
+    }
+
+    #[test]
+    fn similarities_are_of_runs_of_what_the_analyzer_reads() {
+        let units = |scheme: &str, analyzer: &str| {
+            let config = cento::Config::new(scheme, analyzer, true).unwrap();
+            compared_units(&config.scheme, &config.analyzer)
+        };
+        assert_eq!(units("winnow(k=5,w=10)", "words"), "runs of 5 words");
+        assert_eq!(units("winnow(k=7,w=10)", "letters"), "runs of 7 letters");
+        assert_eq!(units("kgram(k=1)", "words"), "words");
     }
 
     #[test]
