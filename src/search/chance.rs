@@ -154,8 +154,10 @@ impl QueryInformation {
             if score > space(lens.0, lens.1) {
                 expected = of_pair.map_or(expected, |of_pair| expected.min(of_pair));
             }
-            // A query of a few words asks where they occur, whether by chance or not.
-            let is_all = place.len() == lens.0 && lens.0 < PASSAGE_TOKENS_MIN;
+            // A query of a few words asks where they occur, whether by chance or not, and a reader
+            // calls equal texts equal however common each part of them is.
+            let are_equal = lens.0 == lens.1 && passage.similarity >= 1.0;
+            let is_all = place.len() == lens.0 && (lens.0 < PASSAGE_TOKENS_MIN || are_equal);
             let is_shown = is_all || expected <= expected_max;
             let (evidence, expected) = ((10.0 * score).round() / 10.0, two_digits(expected));
             Rating { evidence, expected, is_shown }
@@ -164,8 +166,8 @@ impl QueryInformation {
 }
 
 /// Returns the score of these ascending runs of passages of the query, as [`Sums::score`] defines
-/// it, and the information of the best of them. What the query repeats within a passage says nothing
-/// again. What it repeats in another passage does, because two copies of a text are copies.
+/// it, and the information of the best of them. What the query repeats within a passage says
+/// nothing again. What it repeats in another passage does, because two copies of a text are copies.
 fn scores(
     (runs, passages): (&[Range<usize>], &[Vec<Range<usize>>]),
     hit: usize,
@@ -237,7 +239,7 @@ fn two_digits(number: f64) -> f64 {
 mod tests {
     use super::*;
     use crate::index::{Config, Document, Index, WriterOptions};
-    use crate::search::{Query, Searcher};
+    use crate::search::{Query, Searcher, Texts};
 
     fn words(seed: u64, count: u64) -> String {
         (0..count).map(|at| format!("w{} ", mix64(seed << 32 | at) % 900)).collect()
@@ -307,6 +309,25 @@ mod tests {
         assert_eq!(score(&[vec![0..45], vec![45..90]]), 17.0);
         assert_eq!(score(&[vec![20..26]]), 6.0);
         assert!(Repeats::of(&(0..90).collect::<Vec<u64>>()).is_empty());
+    }
+
+    #[test]
+    fn equal_texts_share_a_passage_however_common_its_parts_are() {
+        let index = Index::in_memory(Config::new("kgram(k=3)", "words", true).unwrap()).unwrap();
+        let mut writer = index.writer(WriterOptions::default()).unwrap();
+        for number in 0..14 {
+            let text = words(1, 60) + &words(number.max(2), 3);
+            writer.add(Document::new(number.to_string(), text)).unwrap();
+        }
+        writer.finish().unwrap();
+        let searcher = Searcher::new(index.snapshot().unwrap());
+        let chance = searcher.chance(Stop::NEVER).unwrap();
+        let mut texts = Texts::new(&searcher, &searcher).rated(chance, 0.0);
+        let [zero, one, last] = ["0", "1", "13"].map(|id| searcher.snapshot().find(id).unwrap());
+        let mut count = |a: Option<DocAddress>, b: Option<DocAddress>| {
+            texts.passages(a.unwrap(), b.unwrap(), Stop::NEVER).unwrap().found.len()
+        };
+        assert_eq!([count(zero, one), count(zero, last)], [1, 0]);
     }
 
     #[test]
