@@ -166,8 +166,8 @@ fn container(start: &[u8], name: &str) -> Option<Form> {
     (is_document || is_late_pdf).then_some(Form::Document)
 }
 
-/// Returns the bytes from the first line that is not empty, without a byte order mark. Programs that
-/// edit or join files put either before a web archive.
+/// Returns the bytes from the first line that is not empty, without a byte order mark. Programs
+/// that edit or join files put either before a web archive.
 fn from_first_line(start: &[u8]) -> &[u8] {
     let start = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start);
     let empty = start.iter().take_while(|byte| b"\r\n".contains(byte)).count();

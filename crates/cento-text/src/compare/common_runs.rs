@@ -266,7 +266,8 @@ mod tests {
             }
             // If a text has a token more often, only the first places are looked up.
             let is_exact = (0..5).all(|token| one.iter().filter(|&&t| t == token).count() <= 8);
-            let found = disjoint(TokenPlaces::new(&one).runs(&other, |run| sums.of(run)), one.len(), 0.0);
+            let runs = TokenPlaces::new(&one).runs(&other, |run| sums.of(run));
+            let found = disjoint(runs, one.len(), 0.0);
             let found = found.first().map_or(0.0, |best| best.bits);
             prop_assert!(found == best || (!is_exact && found < best));
         }
