@@ -48,7 +48,7 @@ pub fn next_step(query: &Query, answers: &ShardAnswers) -> Result<ShardStep> {
         return Ok(ShardStep::Candidates(if is_bounded { pruning.hits } else { CANDIDATES_FIRST }));
     }
     check_one_state(answers)?;
-    let ranking = Ranking::of(query, &answers.candidates, pruning.hits)?;
+    let ranking = Ranking::of(query, answers, pruning.hits)?;
     let mut known = KnownHits::of(&answers.hits);
     let examined = examine(query, ranking.chosen.clone(), &mut known)?;
     if examined.is_unknown {
@@ -93,8 +93,9 @@ struct Ranking {
 }
 
 impl Ranking {
-    fn of(query: &Query, shards: &[ShardCandidates], limit: usize) -> Result<Ranking> {
-        let mut all = named_candidates(query, shards)?;
+    fn of(query: &Query, answers: &ShardAnswers, limit: usize) -> Result<Ranking> {
+        let shards = &answers.candidates;
+        let mut all = named_candidates(query, answers.frequencies.dfs.len(), shards)?;
         all.sort_unstable_by(Scored::cmp_rank);
         // Documents that a shard has not returned come after its last returned candidate.
         let is_cut =

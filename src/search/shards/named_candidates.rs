@@ -37,17 +37,20 @@ pub fn check_one_state(answers: &ShardAnswers) -> Result<()> {
 }
 
 /// Returns the candidates of all shards. An address is the place of the shard and the place in its
-/// answer.
+/// answer. The shards looked up `in_query` fingerprints.
 ///
 /// # Errors
 /// When two shards have a document with the same id.
-pub fn named_candidates(query: &Query, shards: &[ShardCandidates]) -> Result<Vec<Scored>> {
+pub fn named_candidates(
+    query: &Query,
+    in_query: usize,
+    shards: &[ShardCandidates],
+) -> Result<Vec<Scored>> {
     let mut all = Vec::new();
     for (segment, shard) in (0u32..).zip(shards) {
-        let in_query = shard.query.fingerprints;
         for (doc, candidate) in (0u32..).zip(&shard.candidates) {
             let address = DocAddress { segment, doc };
-            let scored = Scored::of_candidate(candidate, address, in_query);
+            let scored = Scored::of_candidate(candidate, address, in_query as u32);
             all.push(match query.is_weighed() {
                 true => scored.weighed(candidate.weight, shard.weight, query.ranked_by()),
                 false => scored,

@@ -34,7 +34,7 @@ pub fn trace_step(
         return Err(Error::argument("candidates", what));
     }
     let (text, archive) = traced(query, answers)?;
-    let hits = named_candidates(query, &answers.candidates)?;
+    let hits = named_candidates(query, answers.frequencies.dfs.len(), &answers.candidates)?;
     let mut tracing = Tracing::new(query, &text, archive, hits);
     let Some(found) = tracing.find()? else {
         return Ok(ShardStep::Spans(tracing.archive.wanted()));

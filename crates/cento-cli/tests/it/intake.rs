@@ -146,7 +146,10 @@ fn a_file_of_records_that_is_one_text_is_read_to_its_end() {
     for name in ["a.jsonl", "a.txt"] {
         dir.write(name, many(&words(7, 200)));
         dir.write("b.txt", words(7, 200));
-        let compared = dir.json(&["compare", "b.txt", name]);
+        let compared = dir.json(&["compare", "b.txt", name, "--html", "source"]);
         assert_eq!(compared["containment_of_a"], 1.0, "{compared}");
+        // No one text of a list can be chosen.
+        let refused = dir.run(&["compare", "b.txt", name]);
+        assert!(refused.status == 2 && refused.err.contains("list of records"), "{}", refused.err);
     }
 }
