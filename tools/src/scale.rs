@@ -225,7 +225,9 @@ fn signature_bytes(path: &Path) -> Result<usize> {
 /// once.
 fn miss_nanoseconds(bytes: usize) -> f64 {
     const READS: usize = 1 << 20;
-    let lines = (bytes / 64).max(1);
+    /// No cache has the lines of more memory, and the index may be larger than the memory.
+    const BYTES_MAX: usize = 2 << 30;
+    let lines = (bytes.min(BYTES_MAX) / 64).max(1);
     let memory: Vec<u64> = (0..lines as u64 * 8).collect();
     let mut rng = Rng::with_seed(1);
     let places: Vec<usize> = (0..READS).map(|_| rng.usize(0..lines) * 8).collect();
