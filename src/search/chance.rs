@@ -300,14 +300,16 @@ mod tests {
     fn a_list_of_like_statements_says_once_what_they_are_and_copies_say_it_again() {
         let list: Vec<u64> = (0..90).map(|at| at % 9).collect();
         let (sums, repeats) = (Sums::new(&[1.0; 90]), Repeats::of(&list));
-        let score = |passages: &[Vec<Range<usize>>]| {
-            scores((&passages.concat(), passages), 1, &sums, &repeats).0
+        let score = |passages: &[&[(usize, usize)]]| {
+            let runs = |runs: &&[(usize, usize)]| runs.iter().map(|&(a, b)| a..b).collect();
+            let passages: Vec<Vec<Range<usize>>> = passages.iter().map(runs).collect();
+            scores((&passages.concat(), &passages), 1, &sums, &repeats).0
         };
-        assert_eq!(score(&[vec![0..90]]), 9.0);
+        assert_eq!(score(&[&[(0, 90)]]), 9.0);
         // Each further run costs one bit, for its place among two.
-        assert_eq!(score(&[vec![0..30, 30..45]]), 9.0);
-        assert_eq!(score(&[vec![0..45], vec![45..90]]), 17.0);
-        assert_eq!(score(&[vec![20..26]]), 6.0);
+        assert_eq!(score(&[&[(0, 30), (30, 45)]]), 9.0);
+        assert_eq!(score(&[&[(0, 45)], &[(45, 90)]]), 17.0);
+        assert_eq!(score(&[&[(20, 26)]]), 6.0);
         assert!(Repeats::of(&(0..90).collect::<Vec<u64>>()).is_empty());
     }
 

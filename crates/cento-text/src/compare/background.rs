@@ -100,9 +100,9 @@ impl Background {
             let repeats = Repeats::of_runs(&runs);
             let copied = model.copied(&runs, &repeats);
             let mut since = 0;
-            for end in 0..runs.len() {
+            for (end, &is_copied) in copied.iter().enumerate() {
                 since = if repeats.has(end, 0) { since } else { end + 1 };
-                if copied[end] {
+                if is_copied {
                     continue;
                 }
                 for order in 2..=ORDER_MAX.min(end + 1) {
