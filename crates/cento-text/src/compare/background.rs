@@ -234,7 +234,7 @@ pub(super) fn bits_alone(tokens: u64, count: u64) -> f64 {
     log2((tokens as f64 + 1.0) / (count as f64 + 1.0))
 }
 
-/// Where a text repeats itself: the runs of [`ORDER_MAX`] tokens that it has before. A list of like
+/// Where a text repeats itself: the runs of eight tokens that it has before. A list of like
 /// statements of a program says once what they are.
 #[derive(Debug, Default)]
 pub struct Repeats {
