@@ -166,8 +166,8 @@ impl QueryInformation {
 }
 
 /// Returns the score of these ascending runs of passages of the query, as [`Sums::score`] defines
-/// it, and the information of the best of them. What the query repeats within a passage says
-/// nothing again. What it repeats in another passage does, because two copies of a text are copies.
+/// it, and the information of the best run. A repeat within a passage has no information. A repeat
+/// in another passage has, because two copies of a text are both copies.
 fn scores(
     (runs, passages): (&[Range<usize>], &[Vec<Range<usize>>]),
     hit: usize,

@@ -186,7 +186,7 @@ pub fn added_up(collection: &ShardFrequencies, max_df: u64, is_weighed: bool) ->
     live.collect()
 }
 
-/// Returns the number of fingerprints in a document of any shard, counted like [`known`].
+/// Returns for each fingerprint whether a document of any shard has it, like [`known`].
 pub fn known_in(collection: &ShardFrequencies) -> Vec<bool> {
     let mut is_known: Vec<bool> = collection.dfs.iter().map(|&df| df > 0).collect();
     for &place in &collection.gone {

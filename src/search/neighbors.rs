@@ -184,8 +184,8 @@ impl<'a> Texts<'a> {
         Texts { rating: chance.map(|chance| (chance, expected_max)), ..self }
     }
 
-    /// Rates text that most documents have like any other text, to find out who has it. By default
-    /// it says nothing about two of them.
+    /// Rates text that most documents have like any other text, for a search for its carriers. By
+    /// default such text has no information, because no two documents share it by copying.
     #[must_use]
     pub fn counting_common_text(self) -> Texts<'a> {
         Texts { counts_common_text: true, ..self }

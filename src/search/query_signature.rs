@@ -52,8 +52,8 @@ impl QuerySignature {
         Ok(resolved)
     }
 
-    /// Replaces the fingerprints by those of all runs of the text, if the index stores texts and
-    /// its scheme keeps some of the runs.
+    /// Replaces the fingerprints by the fingerprints of all runs of the text, if the index stores
+    /// texts and its scheme keeps some of the runs.
     fn look_up_all_runs(
         &mut self,
         searcher: &Searcher,
@@ -66,11 +66,12 @@ impl QuerySignature {
         };
         let Some(text) = self.text(&searcher.snapshot, query)? else { return Ok(()) };
         let memory = query.memory.as_ref();
-        self._room = memory::reserve(memory, 0, memory::of_runs(self.tokens), self.tokens)?;
-        let held = self._room.as_ref().map_or(0, Permit::bytes);
+        let room = memory::reserve(memory, 0, memory::of_runs(self.tokens), self.tokens)?;
+        let held = room.as_ref().map_or(0, Permit::bytes);
         let scratch = memory::reserve_scratch(memory, held, &config.analyzer, text.len())?;
         let signed = config.sign_by(&all, &text, usize::MAX, part, stop)?;
         drop(scratch);
+        self._room = room;
         self.own = Some(std::mem::take(&mut self.keys));
         self.set(signed.fingerprints.expect("nothing is too large"));
         match &searcher.ignored {

@@ -14,8 +14,9 @@
 //! A text is no background for itself. The model counts occurrences, so one occurrence of every run
 //! is subtracted for each of the compared texts that the model has counted.
 //!
-//! What a text says twice, it says once: only the first of its equal runs has information, because
-//! two lists of like statements are equal however long they are.
+//! A repeat has no information: two lists of like statements are equal however long they are. So
+//! the model counts no repeats within a text, and a passage has the information of the first of its
+//! equal runs ([`Repeats`]).
 //!
 //! Copies are no background either. Otherwise a press release that half of the archive prints would
 //! be easy to guess, and the members of a ring of copies would protect each other. A run with at
@@ -234,8 +235,8 @@ pub(super) fn bits_alone(tokens: u64, count: u64) -> f64 {
     log2((tokens as f64 + 1.0) / (count as f64 + 1.0))
 }
 
-/// Where a text repeats itself: the runs of eight tokens that it has before. A list of like
-/// statements of a program says once what they are.
+/// Where a text repeats itself: the runs of eight tokens that occur earlier in the text, such as
+/// the statements in a list of like statements.
 #[derive(Debug, Default)]
 pub struct Repeats {
     /// For each token, the place after the begin of the last run that a run with the token repeats,

@@ -81,10 +81,10 @@ impl ChanceLaws {
         let least = log2(1.0 + WINDOWS[1] as f64);
         for (at, query) in texts.iter().enumerate() {
             let (bits, repeats) = (Sums::new(&model.bits(query, 2)), Repeats::of(query));
-            let said = |run: &Range<usize>| bits.said(run, &repeats);
+            let bits_of = |run: &Range<usize>| bits.without_repeats(run, &repeats);
             let places = TokenPlaces::new(query);
             for document in &texts[at + 1..] {
-                let runs = disjoint(places.runs(document, said), query.len(), least);
+                let runs = disjoint(places.runs(document, bits_of), query.len(), least);
                 // All documents of a small collection may be versions of the same text.
                 if runs.first().is_some_and(|best| model.is_copy(&query[best.query.clone()])) {
                     continue;

@@ -30,15 +30,15 @@ impl Sums {
         self.0[range.end] - self.0[range.start]
     }
 
-    /// Returns the information of the tokens of a run, without those that repeat another part of
-    /// the run.
+    /// Returns the information of the tokens of a run, without the tokens that repeat an earlier
+    /// part of the run.
     #[must_use]
-    pub fn said(&self, run: &Range<usize>, repeats: &Repeats) -> f64 {
+    pub fn without_repeats(&self, run: &Range<usize>, repeats: &Repeats) -> f64 {
         if repeats.is_empty() {
             return self.of(run);
         }
-        let said = run.clone().filter(|&at| !repeats.has(at, run.start));
-        said.map(|at| self.of(&(at..at + 1))).sum()
+        let new = run.clone().filter(|&at| !repeats.has(at, run.start));
+        new.map(|at| self.of(&(at..at + 1))).sum()
     }
 
     /// Returns the score of a passage, in bits: the information of the matched tokens of the query.

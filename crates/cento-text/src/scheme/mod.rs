@@ -249,11 +249,12 @@ impl Scheme {
         self.method.window()
     }
 
-    /// Returns the scheme that keeps all runs, where this scheme keeps some of them by what stands
-    /// around them. `None` for other schemes.
+    /// Returns the scheme that keeps all runs of a text, if this scheme chooses runs by their
+    /// neighbors. `None` for other schemes.
     ///
-    /// The fingerprints of this scheme are among the fingerprints of that scheme. So all runs of a
-    /// text find the fingerprints of an edited copy even where edits made the text keep others.
+    /// All fingerprints of this scheme are fingerprints of the returned scheme. So all runs of a
+    /// text find a document of which the text is an edited copy, even if the edits changed which
+    /// runs the text would keep.
     ///
     /// ```
     /// let scheme = cento_text::scheme::parse("winnow(k=5,w=10)")?;
@@ -418,8 +419,7 @@ trait SchemeMethod: fmt::Debug + Send + Sync {
         None
     }
 
-    /// Returns the number of tokens of the runs of which the method keeps some, if what stands
-    /// around a run decides.
+    /// Returns the number of tokens of a run, if the method chooses runs by their neighbors.
     fn chosen_run_tokens(&self) -> Option<usize> {
         None
     }
