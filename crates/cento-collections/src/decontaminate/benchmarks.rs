@@ -7,13 +7,14 @@ use std::ops::Range;
 use super::finding::{AnswerFinding, Finding};
 use super::labels;
 use super::stretch::{self, Region, TextOccurrence};
+use super::surroundings::Surroundings;
 use super::unescaped::UnescapedText;
 use super::wanted::WantedText;
 use super::weights::TokenWeights;
 use super::{DecontaminateOptions, SHORT};
 use cento_api::error::Result;
 use cento_text::compare::place::places;
-use cento_text::hash::{BuildKeyHasher, mix64};
+use cento_text::hash::BuildKeyHasher;
 use cento_text::runtime::Stop;
 use cento_text::scheme::run_values;
 use cento_text::text::{Analyzer, Span, Tokens};
@@ -335,18 +336,25 @@ impl Benchmarks {
                 near.entry(number).or_default().add(place, &text.wanted, text.least_places);
             }
         }
-        let mut findings = Vec::new();
+        let mut stretches = Vec::new();
         for (&number, near) in near.iter() {
             let text = &self.texts[number as usize];
             for region in &near.regions {
                 let places = region.start..region.end.min(runs.len());
                 let region = Region { tokens: &tokens.hashes, runs, places };
-                for stretch in stretch::all(&text.wanted, region, self.k, stop)? {
-                    for &question in &text.questions {
-                        let found = self.finding(question as usize, &stretch, tokens, runs, stop);
-                        findings.push(found?);
-                    }
-                }
+                let found = stretch::all(&text.wanted, region, self.k, stop)?;
+                stretches.extend(found.into_iter().map(|stretch| (number, stretch)));
+            }
+        }
+        if stretches.is_empty() {
+            return Ok(Vec::new());
+        }
+        let around = Surroundings::new(&tokens.hashes, runs, self.k);
+        let mut findings = Vec::new();
+        for (number, stretch) in &stretches {
+            for &question in &self.texts[*number as usize].questions {
+                let question = question as usize;
+                findings.push(self.finding(question, stretch, tokens, &around, stop)?);
             }
         }
         Ok(findings)
@@ -357,7 +365,7 @@ impl Benchmarks {
         question: usize,
         stretch: &TextOccurrence,
         tokens: &Tokens,
-        runs: &[u64],
+        around: &Surroundings<'_>,
         stop: &Stop,
     ) -> Result<Finding> {
         let text = self.text_of[question].expect("only texts are found");
@@ -368,7 +376,8 @@ impl Benchmarks {
         };
         let answer = match &self.answers[question] {
             Some(answer) => {
-                let found = after(answer, stretch.tokens.end, tokens, runs, self.k, stop)?;
+                let end = stretch.tokens.end;
+                let found = after(answer, end, tokens, around.runs, self.k, stop)?;
                 let bytes = found.map(|found| in_bytes(&tokens.spans, &found));
                 Some(AnswerFinding { found: bytes.is_some(), bytes })
             }
@@ -380,7 +389,7 @@ impl Benchmarks {
             own_share: weight as f64 / wanted.weight() as f64,
             tokens: matched,
             matched: ranges(&stretch.of_text),
-            surroundings: surroundings(&tokens.hashes, &stretch.tokens, self.k),
+            surroundings: around.digest(&stretch.tokens),
             bytes: in_bytes(&tokens.spans, &stretch.tokens),
             page: None,
             line: None,
@@ -447,15 +456,6 @@ fn after(
     let places = end.min(runs.len())..(end + ANSWER_WITHIN + answer.window()).min(runs.len());
     let region = Region { tokens: &tokens.hashes, runs, places };
     Ok(stretch::all(answer, region, k, stop)?.into_iter().next().map(|found| found.tokens))
-}
-
-/// Returns a digest of the tokens around a stretch, one run on each side. Copies of a page have the
-/// same digest.
-fn surroundings(tokens: &[u64], stretch: &Range<usize>, k: usize) -> u32 {
-    let before = &tokens[stretch.start.saturating_sub(k)..stretch.start];
-    let after = &tokens[stretch.end..tokens.len().min(stretch.end + k)];
-    let mixed = |digest: u64, token: &u64| mix64(digest ^ token);
-    after.iter().fold(mix64(before.iter().fold(0, mixed)), mixed) as u32
 }
 
 /// Returns the bytes of a non-empty range of tokens.

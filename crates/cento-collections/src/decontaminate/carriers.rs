@@ -6,7 +6,8 @@
 //! have some words and one document has the remaining words, the ten share the common words and own
 //! a tenth each.
 //!
-//! Documents are unrelated if the words around the place differ, so copies of a page count once.
+//! Documents are unrelated if the words around the place differ (`surroundings`), so copies of a page
+//! count once.
 
 use std::collections::HashMap;
 
@@ -327,6 +328,26 @@ mod tests {
         let pages: Vec<String> = (10..40).map(|at| format!("{}{page}", words(at))).collect();
         let (found, _) = verdicts(&[whole()], &pages);
         assert_eq!(found, vec![Some((false, 1)); 30]);
+    }
+
+    #[test]
+    fn documents_that_quote_more_of_a_speech_than_the_question_are_unrelated() {
+        // The words next to the place are the same in all documents.
+        let speech = format!("{} {SENTENCE} {}", words(1), words(2));
+        let article = |number: usize| (0..6).map(|part| words(100 * number + part)).collect();
+        let articles: Vec<String> = (1..40).map(article).collect();
+        let quoting: Vec<String> = articles
+            .iter()
+            .map(|article: &String| format!("{article}{speech} {article}"))
+            .collect();
+        let (found, counts) = verdicts(&[whole()], &quoting);
+        assert_eq!(found, vec![Some((true, 39)); 39]);
+        assert_eq!(counts.questions[0].verdict, "common");
+        // Copies of one article, each with another line above, are one carrier.
+        let copies: Vec<String> =
+            (0..39).map(|at| format!("{}{}", words(5000 + at), quoting[7])).collect();
+        let (found, _) = verdicts(&[whole()], &copies);
+        assert!(found.iter().all(|found| found.is_some_and(|(_, carriers)| carriers < 9)));
     }
 
     #[test]

@@ -28,7 +28,8 @@ pub struct Finding {
     pub answer: Option<AnswerFinding>,
     /// The tokens of the question that occur there, as ascending ranges that do not touch.
     pub matched: Vec<(u32, u32)>,
-    /// A digest of the words around the place. Copies of a page have the same digest.
+    /// A digest of the words around the place, near and far. Copies of a page have the same
+    /// digest.
     pub surroundings: u32,
     /// The bytes of the document in common runs.
     #[serde(skip)]

@@ -31,6 +31,7 @@ mod cutting;
 mod finding;
 mod labels;
 mod stretch;
+mod surroundings;
 mod tally;
 #[cfg(test)]
 mod tests;
