@@ -23,7 +23,7 @@ use cento_api::{CitedPart, Passage, TimeOrder, Trace, TracedSpan, Unit};
 pub use self::archive::{DocumentTime, TraceArchive, TracedDocument};
 use self::carriers::Carriers;
 pub use self::index_archive::IndexArchive;
-use self::spans::Spans;
+use self::spans::{Spans, dense_part};
 pub use self::traced_text::TracedText;
 use super::cover::greedily;
 use super::extent::Extent;
@@ -247,7 +247,13 @@ impl<'a, A: TraceArchive> Tracing<'a, A> {
         };
         let matched = in_query.matched_in_a().iter().map(|&(start, end)| start..end);
         let matched = Ranges::new(matched.collect());
-        Reuse { a: in_query.a.0..in_query.a.1, matched, passage: passage.clone() }
+        let a = in_query.a.0..in_query.a.1;
+        // Where words have wrong letters, the whole passage corresponds.
+        let (a, matched) = match passage.by_letters {
+            true => (a, matched),
+            false => dense_part(a, matched, |bytes| self.text.size_of(bytes)),
+        };
+        Reuse { a, matched, passage: passage.clone() }
     }
 
     /// Returns whether a document meets the query and either has passages or was not compared yet.
