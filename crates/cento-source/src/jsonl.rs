@@ -115,7 +115,7 @@ fn strictly_parsed(
     let Document { text, parts, .. } = match (text, record.parts) {
         (Ok(text), _) if is_text(&text) => Document::new("", text.text),
         (_, Some(parts)) => of_parts(parts)?,
-        (Ok(_), None) => return Err(no_string(field).into()),
+        (Ok(text), None) => return Err(no_string(field, &text, options.requires_id).into()),
         (Err(missing), None) => return Err(without(line, "text", missing).into()),
     };
     if let Some(name) = record.unknown.as_ref().filter(|_| options.requires_id) {

@@ -75,6 +75,8 @@ impl TextField {
             }
             if own.is_met {
                 all.is_met = true;
+                all.is_list |= own.is_list;
+                all.has_members |= own.has_members;
                 all.fields |= bit(number);
             }
             if own.is_some {
@@ -184,6 +186,8 @@ pub(crate) struct FieldText {
     pub is_some: bool,
     /// Whether the value is a list, or within a list.
     pub is_list: bool,
+    /// Whether the value has an object, whose members may have strings.
+    pub has_members: bool,
     /// There is a value, of any type.
     pub is_met: bool,
     /// The fields of the text with a value, a bit for each.
@@ -298,7 +302,7 @@ impl<'de> Visitor<'de> for Gather<'_> {
     fn visit_map<A: MapAccess<'de>>(self, mut values: A) -> Result<(), A::Error> {
         let Gather { steps, in_list, found } = self;
         let Some((step, rest)) = steps.split_first() else {
-            found.is_met = true;
+            (found.is_met, found.has_members) = (true, true);
             while let Some(key) = values.next_key::<String>()? {
                 match in_list && CONTENTS.contains(&key.as_str()) {
                     true => {
@@ -340,12 +344,25 @@ impl<'de> Visitor<'de> for Gather<'_> {
     }
 }
 
-/// Refuses a value without strings.
-pub(crate) fn no_string(field: &TextField) -> Refusal {
-    match field.names().count() {
-        1 => format!("`{field}` is not a string").into(),
-        _ => format!("none of `{field}` is a string").into(),
-    }
+/// Refuses a value without strings, and says which values are a text. A client of a service sends
+/// `one_string`.
+pub(crate) fn no_string(field: &TextField, found: &FieldText, one_string: bool) -> Refusal {
+    let shapes = match one_string {
+        true => "",
+        false => ", a list of strings, or the messages of a chat, each with `role` and `content`",
+    };
+    let name = field.names().next().unwrap_or_default();
+    let (is, path) = match field.names().count() {
+        1 => (format!("`{field}` is not a string"), found.has_members && !one_string),
+        _ => (format!("none of `{field}` is a string"), false),
+    };
+    let advice = match (one_string, found.is_list) {
+        (true, true) => "; send its strings as one, or as `parts`".to_owned(),
+        (false, true) if path => format!("; a text deeper in it has a path, as in `{name}[].body`"),
+        _ if path => format!("; a text deeper in it has a path, as in `{name}.body`"),
+        _ => String::new(),
+    };
+    format!("{is}{shapes}{advice}").into()
 }
 
 #[cfg(test)]

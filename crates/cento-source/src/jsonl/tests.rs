@@ -153,6 +153,26 @@ fn a_line_that_is_no_document_is_refused_with_the_reason() {
 }
 
 #[test]
+fn the_refusal_of_a_text_names_the_values_that_are_one() {
+    let check = |line: &str, requires_id: bool, expected: &str| {
+        let options = SourceOptions { requires_id, ..SourceOptions::default() };
+        let refused = parse(line.as_bytes(), false, &options, || "p".into()).unwrap_err();
+        assert_eq!(refused.what, expected, "{line}");
+    };
+    let shapes = "`text` is not a string, a list of strings, or the messages of a chat, each with \
+                  `role` and `content`";
+    check(r#"{"text":5}"#, false, shapes);
+    check(r#"{"text":[]}"#, false, shapes);
+    let path = "; a text deeper in it has a path, as in `text[].body`";
+    let messages = r#"{"id":"a","text":[{"author":"ann","body":"words"}]}"#;
+    check(messages, false, &format!("{shapes}{path}"));
+    check(r#"{"text":{"body":"words"}}"#, false, &format!("{shapes}{}", path.replace("[]", "")));
+    check(r#"{"id":"a","text":5}"#, true, "`text` is not a string");
+    let one = "`text` is not a string; send its strings as one, or as `parts`";
+    check(r#"{"id":"a","text":["a"]}"#, true, one);
+}
+
+#[test]
 fn a_record_has_a_field_or_only_its_name_in_a_text() {
     for (record, expected) in [
         (r#"{"dedup":1,"text":"a"}"#, true),
