@@ -110,8 +110,9 @@ impl UploadProgress<'_> {
     }
 
     /// Has the service change the meta object of a stored document, after the documents before.
-    fn patch(&mut self, Document { id, meta, .. }: Document) -> Result<()> {
+    fn patch(&mut self, Document { id, meta, record, .. }: Document) -> Result<()> {
         self.flush()?;
+        let place = record.unwrap_or_default();
         match self.client.patch_meta(&id, meta, Commit::Auto) {
             Ok(patched) => {
                 self.report.replaced += u64::from(patched.changed);
@@ -120,10 +121,10 @@ impl UploadProgress<'_> {
                 Ok(())
             }
             Err(error) => match error.reason() {
-                Reason::UnknownId => self.failed(no_stored(&id)),
+                Reason::UnknownId => self.failed(no_stored(&place, &id)),
                 Reason::UnusableMeta => {
                     let what = error.place_and_message().1;
-                    self.failed(Error::input(format!("document `{id}`"), what))
+                    self.failed(Error::input(place, what))
                 }
                 _ => Err(error),
             },

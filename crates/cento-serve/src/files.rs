@@ -12,6 +12,7 @@ use serde_json::{Map, Value};
 use super::app::App;
 use super::body::{Body, Part, parse};
 use super::failure::Failure;
+use super::ingest::PATCH_ADVICE;
 use super::turns::Job;
 use cento::Stop;
 use cento::index::Document;
@@ -108,6 +109,7 @@ impl Files {
             let field_use = Arc::new(FieldUse::default());
             let options = SourceOptions {
                 record_bytes_max: bytes_max,
+                meta_change_advice: Some(PATCH_ADVICE),
                 field_use: Some(field_use.clone()),
                 stop: stop.clone(),
                 ..source

@@ -112,6 +112,10 @@ fn sign_all(
     }
 }
 
+/// What to do with a record that only changes the meta object of a stored document.
+pub const PATCH_ADVICE: &str =
+    "to change the meta object of a stored document, send it to PATCH /v1/documents/{id}";
+
 /// The usual memory of meta objects, in bytes, per byte of a body. Documents of 100 bytes with two
 /// fields take eight, and objects that are made for it a hundred.
 const META_BYTES_A_BYTE: usize = 8;
@@ -199,6 +203,7 @@ fn sign(
 ) -> Result<Result<Added, NeededMemory>, Failure> {
     let options = SourceOptions {
         requires_id: true,
+        meta_change_advice: Some(PATCH_ADVICE),
         meta_fields: MetaFields::object(),
         record_bytes_max: usize::MAX,
         ..SourceOptions::default()

@@ -141,8 +141,8 @@ pub fn add(
                 on_event(Event::Skipped(&place, why));
                 continue;
             }
-            Output::Patch { id, patch } => {
-                let patched = patch_meta(&mut writer, &id, &patch, stop);
+            Output::Patch { place, id, patch } => {
+                let patched = patch_meta(&mut writer, &place, &id, &patch, stop);
                 count_patched(&mut report, patched, options.strict, on_event)?;
                 continue;
             }
@@ -228,20 +228,27 @@ impl NumberedIds {
 /// Changes the meta object of a stored document.
 fn patch_meta(
     writer: &mut Writer,
+    place: &str,
     id: &str,
     patch: &Map<String, Value>,
     stop: &Stop,
 ) -> Result<Outcome> {
-    writer.patch_meta(id, patch, stop)?.ok_or_else(|| no_stored(id))
+    let patched = writer.patch_meta(id, patch, stop).map_err(|error| match error {
+        Error::Input { reason, what, .. } => Error::input(place, Refusal::new(reason, what)),
+        error => error,
+    });
+    patched?.ok_or_else(|| no_stored(place, id))
 }
 
-/// Returns the refusal of a record without a text whose id no stored document has.
+/// Returns the refusal of a record at this place that has no text, and whose id no stored document
+/// has.
 #[must_use]
-pub fn no_stored(id: &str) -> Error {
-    let what = "the record has no `text`, and no stored document with its id, whose meta object it \
-                could change";
-    let what = Refusal::new(Reason::MissingField { field: "text" }, what);
-    Error::input(format!("document `{id}`"), what)
+pub fn no_stored(place: &str, id: &str) -> Error {
+    let what = format!(
+        "the record has no `text`, and no stored document has its id `{id}`, so there is no meta \
+         object to change"
+    );
+    Error::input(place, Refusal::new(Reason::MissingField { field: "text" }, what))
 }
 
 fn count_patched(

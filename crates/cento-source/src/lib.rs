@@ -190,6 +190,9 @@ pub struct SourceOptions {
     /// missing text, the record changes the meta object of the stored document
     /// ([`InFile::is_meta_only`]).
     pub takes_meta_changes: bool,
+    /// What to do with a record that has only an id and a meta object, where it is refused, as a
+    /// clause at the end of the message.
+    pub meta_change_advice: Option<&'static str>,
     /// Only the text of a record matters. If an index could not hold the id or the meta object, the
     /// document gets its place as id, and an empty meta object.
     pub needs_text_only: bool,
@@ -265,6 +268,7 @@ impl Default for SourceOptions {
             keeps_places: false,
             requires_id: false,
             takes_meta_changes: false,
+            meta_change_advice: None,
             needs_text_only: false,
             takes_any_id: false,
             html: Html::default(),
@@ -356,6 +360,7 @@ fn read_extracted(
 /// When the object is not a document. The error has `document` as its place.
 pub fn parse_record(json: &[u8], options: &SourceOptions) -> Result<Document> {
     let document = jsonl::parse(json, false, options, || "document".into())
+        .map_err(|what| advised(json, options, what))
         .and_then(|document| checked(document, options));
     document.map_err(|what| Error::input("document", what))
 }
@@ -407,15 +412,33 @@ fn read_record(
         return Err(too_long(options.record_bytes_max));
     }
     let mut in_file = InFile::default();
-    let parsed = jsonl::parse(line, is_row, options, place).or_else(|what| {
-        let lacks_text = what.reason == Some(Reason::MissingField { field: "text" });
-        let change = (lacks_text && options.takes_meta_changes)
-            .then(|| jsonl::meta_change(line, options))
-            .flatten();
-        in_file.is_meta_only = change.is_some();
-        change.ok_or(what)
-    });
-    Ok((checked(parsed?, options)?, in_file))
+    let document = match jsonl::parse(line, is_row, options, &place) {
+        Ok(document) => document,
+        Err(what) => {
+            let change = meta_change(line, options, &what).filter(|_| options.takes_meta_changes);
+            let change = change.ok_or_else(|| advised(line, options, what))?;
+            in_file.is_meta_only = true;
+            // The id may prove unknown only after the record is gone.
+            Document { record: Some(place().into()), ..change }
+        }
+    };
+    Ok((checked(document, options)?, in_file))
+}
+
+/// Returns the id and the meta object of a record that was refused, if it has nothing else.
+fn meta_change(line: &[u8], options: &SourceOptions, refusal: &Refusal) -> Option<Document> {
+    let lacks_text = refusal.reason == Some(Reason::MissingField { field: "text" });
+    lacks_text.then(|| jsonl::meta_change(line, options)).flatten()
+}
+
+/// Adds the advice of the options to the refusal of a record with only an id and a meta object.
+fn advised(line: &[u8], options: &SourceOptions, refusal: Refusal) -> Refusal {
+    match options.meta_change_advice {
+        Some(advice) if meta_change(line, options, &refusal).is_some() => {
+            Refusal { what: format!("{}; {advice}", refusal.what), ..refusal }
+        }
+        _ => refusal,
+    }
 }
 
 /// Refuses paths that do not exist, before any input is read. `-` is standard input.

@@ -36,6 +36,8 @@ pub enum Output {
     Failed(Error),
     /// The meta object of the stored document of this id is to be changed. Only if requested.
     Patch {
+        /// The place of the record.
+        place: String,
         /// The id of the stored document.
         id: String,
         /// The JSON merge patch of the meta object.
@@ -286,8 +288,9 @@ impl SigningWorker {
         let mut bytes_left = self.signer.reserved(chunk.len());
         for document in chunk.documents(&self.source) {
             let document = match document {
-                Ok((Document { id, meta, .. }, in_file)) if in_file.is_meta_only => {
-                    made.push(PipelinePart::Output(Output::Patch { id, patch: meta }));
+                Ok((Document { id, meta, record, .. }, in_file)) if in_file.is_meta_only => {
+                    let place = record.unwrap_or_default().into();
+                    made.push(PipelinePart::Output(Output::Patch { place, id, patch: meta }));
                     continue;
                 }
                 document => document,

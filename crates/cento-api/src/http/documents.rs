@@ -9,6 +9,7 @@ use super::NotRead;
 #[cfg(feature = "openapi")]
 use super::schema;
 use crate::document::{id_of_json, meta_of_json};
+use crate::json::problem;
 use crate::part::exchanged_parts;
 use crate::similarity::is_false;
 use crate::{AddReport, Part, PartText};
@@ -164,6 +165,19 @@ fn meta<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Map<String, Value>
     meta_of_json("meta", &json).map_err(D::Error::custom)
 }
 
+/// Reads the members to change. Unlike a meta object that is added, nothing else becomes a member:
+/// a list would be set as the member `meta`, and the request would seem to have worked.
+fn meta_patch<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Map<String, Value>, D::Error> {
+    let json = Box::<RawValue>::deserialize(deserializer)?;
+    if !json.get().starts_with('{') {
+        let problem = serde_json::from_str::<Map<String, Value>>(json.get())
+            .map_or_else(|e| problem(&e), |_| String::new());
+        let what = format_args!("{problem}; `meta` has the members to change");
+        return Err(D::Error::custom(what));
+    }
+    meta_of_json("meta", &json).map_err(D::Error::custom)
+}
+
 /// When searches see a change.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema, utoipa::IntoParams))]
@@ -248,7 +262,7 @@ pub struct RemoveRequest {
 pub struct PatchRequest {
     /// A merge patch (RFC 7396) of the meta object: a member with the value null is removed,
     /// objects are merged member by member, and every other value replaces the one before.
-    #[serde(deserialize_with = "meta")]
+    #[serde(deserialize_with = "meta_patch")]
     pub meta: Map<String, Value>,
 }
 

@@ -498,6 +498,7 @@ impl Dedup {
             keeps_records,
             requires_id,
             takes_meta_changes: _,
+            meta_change_advice: _,
             needs_text_only,
             takes_any_id: _,
             html,

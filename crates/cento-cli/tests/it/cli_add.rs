@@ -501,7 +501,7 @@ fn labels_are_set_without_the_texts_and_documents_are_removed_by_a_filter() {
     let report = run.json();
     let counts = ["added", "replaced", "unchanged", "failed"].map(|name| report[name].as_u64());
     assert_eq!(counts, [Some(0), Some(1), Some(1), Some(2)]);
-    assert!(run.err.contains("document `1999`"), "{}", run.err);
+    assert!(run.err.contains("labels.jsonl:3: "), "{}", run.err);
     assert!(run.err.contains("labels.jsonl:4"), "{}", run.err);
     let after = dir.json(&["show", "idx", "2021"]);
     let meta = json!({"year": 2021, "reviewed": true, "source": {"place": "y"}});
@@ -569,4 +569,19 @@ fn a_refused_command_removes_its_index_and_nothing_else() {
     let run = dir.run(&["recover", "idx", "--to", "class"]);
     assert!(run.status == 2 && run.err.contains("the directory is not empty"), "{}", run.err);
     assert_eq!(fs::read_to_string(dir.path("class/anna.txt")).unwrap(), words(1, 60));
+}
+
+#[test]
+fn a_change_of_an_unknown_document_names_its_line() {
+    let dir = indexed();
+    dir.write("meta.jsonl", "{\"id\":\"a\",\"meta\":{\"a\":1}}\n{\"id\":\"no\",\"meta\":{}}\n");
+    let run = dir.run(&["add", "idx", "meta.jsonl"]);
+    let said = "cento: meta.jsonl:2: the record has no `text`, and no stored document has its id \
+                `no`, so there is no meta object to change";
+    assert!(run.status == 3 && run.err.contains(said), "{}: {}", run.status, run.err);
+    // The line of a change that is refused for another reason was not named either.
+    let long = format!("{{\"id\":\"a\",\"meta\":{{\"a\":\"{}\"}}}}\n", "x".repeat(70_000));
+    dir.write("long.jsonl", format!("\n{long}"));
+    let run = dir.run(&["add", "idx", "long.jsonl"]);
+    assert!(run.err.contains("cento: long.jsonl:2: "), "{}", run.err);
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::common::{Ask, LINES, Routes, Service, body, created, documents, indexed, words};
+use crate::common::{Ask, JSON, LINES, Routes, Service, body, created, documents, indexed, words};
 use cento_api::PartText;
 use cento_api::Reason;
 use cento_client::Client;
@@ -249,4 +249,41 @@ fn a_filter_removes_and_a_patch_changes_meta_objects() {
         assert_eq!(refused.status, 400, "{}", refused.body);
     }
     assert_eq!(client.stats().unwrap().index.documents, 4);
+}
+
+#[test]
+fn a_record_with_only_a_meta_object_is_told_of_patch() {
+    let dir = indexed();
+    let service = Routes::of(&dir);
+    let cure = "to change the meta object of a stored document, send it to PATCH";
+    let change = r#"{"id":"x","meta":{"seen":true}}"#;
+    let report = service.ask("POST", "/v1/documents", LINES, &format!("{change}\n")).json();
+    assert_eq!(report["errors"][0]["code"], "missing_field", "{report}");
+    assert!(report["errors"][0]["message"].as_str().unwrap().contains(cure), "{report}");
+    let refused = service.ask("POST", "/v1/documents", JSON, change);
+    assert!(refused.status == 400 && refused.body.contains(cure), "{}", refused.body);
+    // The text of a record with other fields may be in one of them.
+    let other = r#"{"id":"x","meta":{},"body":"words"}"#;
+    let refused = service.ask("POST", "/v1/documents", JSON, other);
+    assert!(refused.status == 400 && !refused.body.contains(cure), "{}", refused.body);
+}
+
+#[test]
+fn a_patch_is_an_object() {
+    let dir = created();
+    let service = Service::start(&dir);
+    service.client().add(&body("x", "some words"), Commit::Wait).unwrap();
+    // A list was set as the member `meta` of the meta object.
+    for (meta, is) in
+        [("[1]", "a list"), ("5", "the number 5"), ("null", "null"), ("\"{}\"", "the")]
+    {
+        let sent = format!(r#"{{"meta":{meta}}}"#);
+        let refused = service.ask("PATCH", "/v1/documents/x", JSON, &sent);
+        let error = &refused.json()["error"];
+        assert_eq!((refused.status, &error["argument"]), (400, &json!("meta")), "{error}");
+        let said = error["message"].as_str().unwrap();
+        assert!(said.starts_with(&format!("`meta`: it is {is}")), "{error}");
+        assert!(said.ends_with("not an object; `meta` has the members to change"), "{error}");
+    }
+    assert_eq!(service.client().document("x").unwrap().meta, Map::new());
 }
