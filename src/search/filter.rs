@@ -4,6 +4,7 @@
 //! not run over the index. Instead, the candidates of a search are looked up in it, so the cost is
 //! proportional to the number of candidates.
 
+mod advice;
 mod condition;
 mod dates;
 mod fields;
@@ -15,10 +16,10 @@ use tantivy::TantivyError;
 use tantivy::query::QueryParser;
 use tantivy::query_grammar::{
     Delimiter, Occur, UserInputAst, UserInputBound, UserInputLeaf, UserInputLiteral, parse_query,
-    parse_query_lenient,
 };
 use tantivy::schema::Type;
 
+use self::advice::no_query;
 use self::condition::{Condition, NO_PHRASE, field_of, has_phrase};
 pub use self::phrase::Phrase;
 
@@ -180,18 +181,6 @@ fn failed(snapshot: &Snapshot, filter: &str, error: TantivyError) -> Error {
         | TantivyError::FieldNotFound(_)
         | TantivyError::SchemaError(_) => refused(filter, &words(&error)),
         error => snapshot.index().error("look for the documents of a filter in", error),
-    }
-}
-
-/// Describes where and why the text is not a query, as far as the parser knows.
-fn no_query(filter: &str) -> String {
-    let (_, errors) = parse_query_lenient(filter);
-    match errors.first() {
-        Some(error) => {
-            let before = filter.get(..error.pos).map_or(error.pos, |before| before.chars().count());
-            format!("it is no query: {}, at character {}", error.message, before + 1)
-        }
-        None => "it is no query".to_owned(),
     }
 }
 

@@ -57,6 +57,9 @@ pub(super) fn spread(ast: &mut UserInputAst, is_meta: &dyn Fn(&str) -> bool) -> 
             }
         }
         UserInputLeaf::Range { field: Some(field), lower, upper } if is_meta(field) => {
+            for text in [end(lower), end(upper)].into_iter().flatten() {
+                check_day(text)?;
+            }
             if let Some(forms) = forms(field, lower, upper) {
                 let clauses = forms.into_iter().map(|form| (Some(Occur::Should), form.into()));
                 *ast = UserInputAst::Clause(clauses.collect());
@@ -104,6 +107,29 @@ fn forms(
         to.filter(|_| !is_time(most)).map_or_else(|| upper.clone(), |cut| cut.time(false)),
     );
     Some(vec![numbers, texts, times])
+}
+
+/// Refuses a day or a time that does not exist, such as `2021-02-31`. As a text it would leave out
+/// documents without a word, because times and years are not texts. Other texts may be anything:
+/// `2021-13` is a number of a magazine.
+fn check_day(text: &str) -> Result<(), String> {
+    let day = text.split(['T', 't', ' ']).next().unwrap_or_default();
+    let parts: Vec<&str> = day.split('-').collect();
+    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    let is_short = |text: &str| (1..=2).contains(&text.len()) && digits(text);
+    let is_day = match parts[..] {
+        [year, month, day] => {
+            year.len() == YEAR_DIGITS && digits(year) && is_short(month) && is_short(day)
+        }
+        _ => false,
+    };
+    match is_day && !is_date(text) {
+        true => Err(format!(
+            "`{text}` is no date; dates are written as 2021, 2021-03, 2021-03-04 or \
+             2021-03-04T10:00:00Z"
+        )),
+        false => Ok(()),
+    }
 }
 
 /// Returns whether a text is a date, a month or a year.
@@ -318,6 +344,22 @@ mod tests {
         check("date:[1500 TO 1600]", &[]);
         check("date:[1500 TO 3000]", &DATES);
         check("other:[1000 TO *]", &[]);
+    }
+
+    #[test]
+    fn a_day_that_does_not_exist_is_refused() {
+        // As texts these ends left out the times and years of the range.
+        for end in ["2021-02-31", "2021-13-01", "2021-3-4"] {
+            for filter in [format!("date:[2021 TO {end}]"), format!("date:>={end}")] {
+                let error = passing(&filter).unwrap_err().to_string();
+                assert!(error.contains(&format!("`{end}` is no date")), "{filter}: {error}");
+            }
+        }
+        assert!(passing("date:[2021 TO 2021-03-04T25:00:00Z]").is_err());
+        // These may be anything.
+        for end in ["2021-13", "2021-02-31-a", "978-3-16-148410-0"] {
+            assert!(passing(&format!("other:[* TO {end}]")).is_ok(), "{end}");
+        }
     }
 
     #[test]

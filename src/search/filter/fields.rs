@@ -10,7 +10,7 @@ use tantivy::TantivyError;
 use tantivy::query_grammar::{UserInputAst, UserInputLeaf};
 use tantivy::schema::Field;
 
-use super::META;
+use super::{ADDED, ID, META, TEXT, advice};
 use crate::index::Snapshot;
 
 /// The most fields of a segment that are looked up for a message.
@@ -104,8 +104,7 @@ impl<'a> NamedFields<'a> {
     /// Returns the fields that no document has.
     pub(super) fn missing(&self, snapshot: &Snapshot) -> Result<Vec<&'a str>, FieldFault> {
         if let Some(word) = self.stray {
-            let what = format!("`{word}` is in no field; write `FIELD:VALUE`");
-            return Err(FieldFault::Refused(what));
+            return Err(FieldFault::Refused(advice::stray(short(word).as_str())));
         }
         let mut missing = Vec::new();
         for field in &self.valued {
@@ -166,7 +165,8 @@ fn unknown(snapshot: &Snapshot, meta: Field, field: &str) -> Result<FieldFault, 
         (false, true) => format!("the fields there are {} and more", names.join(", ")),
     };
     let name = field.split_once('.').map_or(field, |(_, path)| path);
-    let meant = did_you_mean(name, there.iter().map(String::as_str));
+    let known = there.iter().map(String::as_str).chain([ID, ADDED, TEXT]);
+    let meant = did_you_mean(name, known);
     let what = format!("no document has the field `{}` in its `meta`{meant}; {shown}", short(name));
     Ok(FieldFault::Refused(what))
 }

@@ -36,7 +36,10 @@ pub(super) fn unify(ast: &mut UserInputAst, is_meta: &dyn Fn(&str) -> bool) -> R
     };
     unified.ok_or_else(|| {
         let (least, most) = (end(lower).unwrap_or_default(), end(upper).unwrap_or_default());
-        format!("`{least}` and `{most}` cannot bound a range: their types differ")
+        format!(
+            "`{least}` and `{most}` cannot bound a range: their types differ; give two numbers, \
+             two dates or two texts, or `*` for an open end"
+        )
     })
 }
 

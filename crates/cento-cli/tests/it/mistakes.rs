@@ -173,7 +173,7 @@ const MISTAKES: &[(&str, &[(&str, &str)])] = &[
             ("dedup rows.jsonl", "its fields are `name`, `body`; --text-field names the field"),
             ("cluster rows.jsonl", "its fields are `name`, `body`; --text-field names the field"),
             ("search idx a.txt --filter yaer:2019", "did you mean `year`?"),
-            ("search idx a.txt --filter year=2019", "write `FIELD:VALUE`"),
+            ("search idx a.txt --filter year=2019", "write `year:2019`"),
             ("families idx --date published", "the fields there are `lang`, `year`"),
         ],
     ),
