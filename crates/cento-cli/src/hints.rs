@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use super::lock_holder;
 use super::missing;
 use super::output::counted;
+use super::similar_id::similar_ids;
 use cento::index::Index;
 use cento::{ConflictKind, Corruption, Error, Reason};
 
@@ -28,6 +29,11 @@ impl fmt::Display for ErrorWithHint<'_> {
             && let Some(holder) = lock_holder::described(path)
         {
             write!(f, "; {holder}")?;
+        }
+        if let Error::UnknownId { id } = error
+            && let [Some(meant)] = &similar_ids(std::slice::from_ref(id))[..]
+        {
+            return write!(f, "; did you mean `{meant}`?");
         }
         match hint(error) {
             Some(hint) => write!(f, "; {hint}"),

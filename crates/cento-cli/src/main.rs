@@ -65,6 +65,7 @@ mod send;
 mod serve;
 mod side_by_side;
 mod signals;
+mod similar_id;
 mod stats;
 mod store;
 mod target;

@@ -11,6 +11,7 @@ use serde::Serialize;
 use super::key;
 use super::output::{self, Format};
 use super::progress::stop_flag;
+use super::similar_id::similar_ids;
 use super::target::{Target, TargetArgs};
 use super::terminal::{note, tell};
 use super::wait::WaitArgs;
@@ -229,8 +230,12 @@ impl Remove {
         match self.format {
             Format::Json => output::print_json(report)?,
             Format::Human => {
-                for id in &report.missing {
-                    tell!("cento: no document has the id `{id}`; `cento list INDEX` shows the ids");
+                for (id, meant) in report.missing.iter().zip(similar_ids(&report.missing)) {
+                    let hint = match meant {
+                        Some(meant) => format!("did you mean `{meant}`?"),
+                        None => "`cento list INDEX` shows the ids".to_owned(),
+                    };
+                    tell!("cento: no document has the id `{id}`; {hint}");
                 }
                 let would = if report.dry_run { "would be " } else { "" };
                 note!("{} {would}removed", output::count(report.removed));

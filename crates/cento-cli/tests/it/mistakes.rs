@@ -322,6 +322,22 @@ fn an_id_to_exclude_that_no_document_has_is_told() {
 }
 
 #[test]
+fn an_id_in_another_case_is_suggested() {
+    let dir = Dir::new();
+    dir.write("corpus.jsonl", corpus());
+    dir.json(&["add", "idx", "corpus.jsonl"]);
+    let id = corpus().lines().next().unwrap().split('"').nth(3).unwrap().to_owned();
+    let given = id.to_ascii_uppercase();
+    assert_ne!(id, given);
+    for line in ["show idx", "remove idx", "withdraw idx", "search idx --id", "trace idx --id"] {
+        let args: Vec<&str> = line.split(' ').chain([given.as_str()]).collect();
+        let run = dir.run(&args);
+        let said = format!("no document has the id `{given}`; did you mean `{id}`?");
+        assert!(run.status != 0 && run.err.contains(&said), "{line}: {}", run.err);
+    }
+}
+
+#[test]
 fn a_quiet_command_counts_nothing_that_it_does_not_name() {
     let dir = Dir::new();
     for name in ["class/a.txt", "class/b.txt"] {
