@@ -17,7 +17,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::memory;
 use cento::{Error, Result};
-use cento_api::suggest::nearest;
+use cento_api::suggest::{did_you_mean, nearest};
 
 /// The only verb with a configuration file.
 const VERB: &str = "serve";
@@ -296,7 +296,8 @@ impl ConfigReader<'_> {
         let arg = self.serve.get_arguments().find(|arg| key(arg) == Some(name));
         arg.filter(|_| !OWN.contains(&name)).ok_or_else(|| {
             let known: Vec<&str> = known().collect();
-            let what = format!("unknown key `{name}`; known are {}", known.join(", "));
+            let meant = did_you_mean(name, known.iter().copied());
+            let what = format!("unknown key `{name}`{meant}; known are {}", known.join(", "));
             self.refused(at.start, what)
         })
     }

@@ -198,6 +198,8 @@ fn a_file_with_an_unknown_option_is_refused_with_its_line() {
         assert!(run.err.contains(said), "{text}: {}", run.err);
     };
     check("timeout = \"1s\"\n\ntimout = \"1s\"\n", &[], "cento.toml:3", "unknown key `timout`");
+    let said = "unknown key `commit_interval` (did you mean `commit-interval`?); known are index";
+    check("commit_interval = \"1s\"\n", &[], "cento.toml:1", said);
     check("[timeout]\nx = 1\n", &[], "cento.toml:1", "`timeout` takes a string or a number, not");
     check("config = \"other.toml\"\n", &[], "cento.toml:1", "unknown key `config`");
     check("print-config = true\n", &[], "cento.toml:1", "unknown key `print-config`");
