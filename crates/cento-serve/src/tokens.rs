@@ -4,6 +4,7 @@
 //! that an operator can find out who made a request. Without tokens every client may do everything.
 //! Therefore a service without tokens listens only on the loopback address.
 
+use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use axum::http::{HeaderMap, header};
@@ -27,6 +28,13 @@ struct Token {
     role: Role,
     name: Arc<str>,
     secret: Vec<u8>,
+}
+
+impl Token {
+    /// Returns whether the other token gives its owner the same permissions and name.
+    fn is_same(&self, other: &Token) -> bool {
+        (self.role, &self.name) == (other.role, &other.name)
+    }
 }
 
 /// The token of a request, without its secret.
@@ -64,18 +72,30 @@ impl Tokens {
     /// at the start of a line or after a space begins a comment.
     ///
     /// # Errors
-    /// When a line has another form, or a token is too short. `place` is the name of the file for
-    /// the error.
+    /// When a line has another form, a token is too short, or two lines have the same token with
+    /// different roles or names. `place` is the name of the file for the error.
     pub fn parse(text: &str, place: &str) -> Result<Tokens> {
-        let mut tokens = Vec::new();
+        let mut tokens: Vec<Token> = Vec::new();
+        let mut lines: HashMap<Vec<u8>, (usize, usize)> = HashMap::new();
         // Windows editors write a byte order mark.
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         for (number, line) in (1..).zip(text.lines()) {
             let words = line.split_whitespace().take_while(|word| !word.starts_with('#'));
             let words: Vec<&str> = words.collect();
             if !words.is_empty() {
-                let token = parse_token(&words);
-                tokens.push(token.map_err(|what| Error::input(format!("{place}:{number}"), what))?);
+                let refused = |what: String| Error::input(format!("{place}:{number}"), what);
+                let token = parse_token(&words).map_err(|what| refused(what.to_owned()))?;
+                let at = (number, tokens.len());
+                let (line, first) = *lines.entry(token.secret.clone()).or_insert(at);
+                // Which of the two counts would be a guess.
+                if let Some(other) = tokens.get(first).filter(|other| !other.is_same(&token)) {
+                    let what = if other.role == token.role { "name" } else { "role" };
+                    return Err(refused(format!(
+                        "line {line} has the same token with another {what}; give each its own \
+                         token, or remove one of the lines"
+                    )));
+                }
+                tokens.push(token);
             }
         }
         if tokens.is_empty() {
@@ -109,7 +129,7 @@ impl Tokens {
         self.known(headers).map(|known| known.role)
     }
 
-    /// Returns the token of a request. Among equal tokens, the token with most permissions wins.
+    /// Returns the token of a request.
     pub fn known(&self, headers: &HeaderMap) -> Option<KnownToken> {
         let given = headers.get(header::AUTHORIZATION)?.as_bytes();
         let (scheme, given) = given.split_at_checked("Bearer ".len())?;
@@ -120,8 +140,11 @@ impl Tokens {
         let tokens = self.tokens.read().unwrap_or_else(PoisonError::into_inner);
         let known = (0..).zip(tokens.iter()).filter(|(_, own)| own.secret.ct_eq(given).into());
         // Comparing all tokens prevents the time from telling which token matched.
-        let known = known.max_by_key(|&(number, own)| (own.role, number));
-        known.map(|(number, own)| KnownToken { role: own.role, name: own.name.clone(), number })
+        known.last().map(|(number, own)| KnownToken {
+            role: own.role,
+            name: own.name.clone(),
+            number,
+        })
     }
 }
 
@@ -212,6 +235,16 @@ mod tests {
         ] {
             assert!(Tokens::parse(text, "tokens").is_err(), "{text}");
         }
+        // A reader with the token of a writer could write.
+        let text = "read a 0123456789abcdef\n\nwrite a 0123456789abcdef";
+        let error = Tokens::parse(text, "tokens").err().unwrap().to_string();
+        let said = "tokens:3: line 1 has the same token with another role; ";
+        assert!(error.starts_with(said), "{error}");
+        assert!(!error.contains("0123456789abcdef"), "{error}");
+        let text = "read a 0123456789abcdef\nread b 0123456789abcdef";
+        let error = Tokens::parse(text, "tokens").err().unwrap().to_string();
+        assert!(error.contains("with another name"), "{error}");
+        assert!(Tokens::parse("read a 0123456789abcdef\n".repeat(2).as_str(), "tokens").is_ok());
         let text = "read a 0123456789abcdef\nwrite a x";
         let error = Tokens::parse(text, "tokens").err().unwrap();
         assert!(error.to_string().starts_with("tokens:2: "), "{error}");
