@@ -7,12 +7,14 @@
 //! position of every entry. In a tar archive, entries follow each other. If a tar header is
 //! damaged, the reader searches for the next block that is a valid header.
 
+mod zip_fault;
 mod zip_names;
 
 use std::collections::{BTreeSet, HashSet};
 use std::io::{self, BufReader, Read, Seek};
 use std::ops::ControlFlow;
 
+use self::zip_fault::{CheckedFile, described, unreadable};
 use super::compressed::Unpacking;
 use super::format::has_ending;
 use super::names;
@@ -319,7 +321,7 @@ pub enum ZipForm {
 /// # Errors
 /// When the directory cannot be read.
 pub fn form_of_zip(file: impl Read + Seek) -> io::Result<ZipForm> {
-    let mut archive = zip::ZipArchive::new(BufReader::new(file))?;
+    let mut archive = zip::ZipArchive::new(BufReader::new(file)).map_err(unreadable)?;
     let has = |name: &str| archive.index_for_name(name).is_some();
     let has_in = |dir: &str| archive.file_names().flatten().any(|name| name.starts_with(dir));
     if has("[Content_Types].xml") {
@@ -361,7 +363,7 @@ pub fn form_of_zip(file: impl Read + Seek) -> io::Result<ZipForm> {
 pub fn zip(mut file: impl Read + Seek, each: Each<'_>) -> io::Result<ControlFlow<()>> {
     let unpacking = Unpacking::of(file.seek(io::SeekFrom::End(0))?);
     let mut places = HashSet::new();
-    let mut archive = zip::ZipArchive::new(BufReader::new(file))?;
+    let mut archive = zip::ZipArchive::new(BufReader::new(file)).map_err(unreadable)?;
     if archive.has_duplicate_names() {
         let what = "several files in it have the same name, and only the last of them is read";
         if each("", Entry::Lost(what.into())).is_break() {
@@ -390,12 +392,12 @@ pub fn zip(mut file: impl Read + Seek, each: Each<'_>) -> io::Result<ControlFlow
                 Entry::Bad("another file of the archive has the same contents in it".into()),
             ),
             Ok(entry) if entry.is_file() => {
-                let flow = each(name, Entry::File(&mut unpacking.unpacked(entry)));
+                let flow = each(name, Entry::File(&mut unpacking.unpacked(CheckedFile(entry))));
                 unpacking.check()?;
                 flow
             }
             Ok(_) => each(name, Entry::Other),
-            Err(error) => each(name, Entry::Bad(error.to_string())),
+            Err(error) => each(name, Entry::Bad(described(&error))),
         };
         if flow.is_break() {
             return Ok(flow);

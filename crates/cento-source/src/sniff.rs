@@ -91,6 +91,18 @@ const ZIPPED: &[&str] = &[
 /// The beginning of a Git LFS pointer, which replaces a large file.
 const LFS_POINTER: &[u8] = b"version https://git-lfs.github.com/spec/";
 
+/// Why the first part of a split zip archive is not read.
+const FIRST_PART: &str = "it is the first part of a split zip archive; join the parts with `zip -s \
+                          0 NAME.zip --out WHOLE.zip`";
+
+/// How the reason begins why binary data of no known kind is not read.
+const BINARY: &str = "it is binary data";
+
+/// Why a zip archive that does not begin as one is not read. The last part of a split archive has
+/// the name of the whole.
+const LAST_PART: &str = "it is damaged, or the last part of a split archive; `zip -s 0 NAME.zip \
+                         --out WHOLE.zip` joins the parts";
+
 /// The place of the mark of a tar archive.
 const TAR_MARK: std::ops::Range<usize> = 257..262;
 
@@ -115,6 +127,12 @@ pub fn form(start: &[u8], is_whole: bool, name: &str, options: &SourceOptions) -
         Some(form) => form,
         None => text_form(start, is_whole, name, options),
     };
+    let form = match form {
+        Form::Unread(why) if why.starts_with(BINARY) && has_ending(name, &[".zip"]) => {
+            Form::Refused(LAST_PART)
+        }
+        form => form,
+    };
     match promised(name) {
         Some((ending, promise)) if !promise(form) => {
             Form::Misnamed { ending, is: what_it_is(form) }
@@ -131,6 +149,9 @@ fn container(start: &[u8], name: &str) -> Option<Form> {
     }
     if start.starts_with(b"PK\x05\x06") {
         return Some(Form::Unread("it is an empty zip archive"));
+    }
+    if start.starts_with(b"PK\x07\x08PK\x03\x04") {
+        return Some(Form::Unread(FIRST_PART));
     }
     if let Some(kind) = columns(start, name) {
         return Some(Form::Columns(kind));
@@ -250,7 +271,10 @@ fn text_form(start: &[u8], is_whole: bool, name: &str, options: &SourceOptions) 
         return Form::Table(delimiter(text));
     }
     if ends(&[".tsv", ".tab"]) {
-        return Form::Table(b'\t');
+        // Spreadsheets write commas under this name too.
+        let header = text.split(|&byte| byte == b'\n').next().unwrap_or_default();
+        let delimiter = if header.contains(&b'\t') { b'\t' } else { delimiter(text) };
+        return Form::Table(if header.contains(&delimiter) { delimiter } else { b'\t' });
     }
     let mut named = markups().filter(|(_, markup)| markup.named_begins == Some(b""));
     let named = named.find(|(format, _)| ends(format.endings));
@@ -434,6 +458,12 @@ mod tests {
         check(b"id,text\n1,x;y;z\n", "a.csv", Form::Table(b','));
         check(b"id;text\n", "a.CSV", Form::Table(b';'));
         check(b"id\ttext\n", "a.tsv", Form::Table(b'\t'));
+        // The name of the one column was `id,text`.
+        check(b"id,text\n", "a.tsv", Form::Table(b','));
+        check(b"id;text\n", "a.tab", Form::Table(b';'));
+        check(b"id\ttext, more, most\n", "a.tsv", Form::Table(b'\t'));
+        check(b"text\none, two\n", "a.tsv", Form::Table(b'\t'));
+        check(b"id\ttext\n", "a.csv", Form::Table(b'\t'));
         check(b"id|text, more|n\n", "a.csv", Form::Table(b'|'));
         check(b"sep=;\r\nid;text, or, not\r\n", "a.csv", Form::Table(b';'));
         check(b"{\"text\":\"x\"}", "a.jsonl", Form::Lines);
@@ -527,6 +557,10 @@ mod tests {
             }
         }
         check(b"a\0b\0\0\0\0", "a.pdf", Form::Misnamed { ending: ".pdf", is: NULS });
+        let split = Form::Misnamed { ending: ".zip", is: LAST_PART };
+        check(b"a\0b\0\0\0\0", "a.zip", split);
+        check(b"\xf6\xa7PK\0\0\0\0", "a.zip", split);
+        check(b"PK\x07\x08PK\x03\x04\x14\0", "a.z01", Form::Unread(FIRST_PART));
         check(&[0; 1024], "a.tar", Form::Tar);
         check(b"<html>", "a.doc", markup("html"));
         check(b"(def x 1)", "a.arc", Form::Text);
