@@ -347,10 +347,7 @@ fn read_extracted(
             Ok((ExtractedText { text, ..ExtractedText::default() }, None))
         }
         (None, _) => Err(Error::input(path.display().to_string(), EMPTY)),
-        (Some(_), Some(_)) => {
-            let what = format!("{}; each of them is a text", filter::LIST);
-            Err(Error::input(path.display().to_string(), what))
-        }
+        (Some(_), Some(_)) => Err(Error::input(path.display().to_string(), SEVERAL_TEXTS)),
     }
 }
 
@@ -469,6 +466,9 @@ pub fn left_out(why: &str, feature: Option<&'static str>) -> Refusal {
 
 /// The reason why no input is read if one of the paths does not exist.
 pub const NOT_THERE: &str = "it does not exist; nothing was read";
+
+/// Why a list of records is not read as one text.
+pub const SEVERAL_TEXTS: &str = "it is a list of records; each of them is a text";
 
 /// The reason for skipping an empty file.
 pub const EMPTY: &str = "it is empty";

@@ -160,10 +160,21 @@ impl Search {
                 answered("standard input".into(), None, asked, unanswered, each)
             }
             Err(error) => {
-                unanswered.note(&error);
+                unanswered.note(&of_standard_input(error));
                 Ok(())
             }
         }
+    }
+}
+
+/// Names the option that reads a list of records on standard input.
+fn of_standard_input(error: Error) -> Error {
+    match error {
+        Error::Input { reason, what, .. } if what == cento_source::SEVERAL_TEXTS => {
+            let what = format!("{what}; --jsonl takes each of them as a query");
+            Error::input("standard input", Refusal::new(reason, what))
+        }
+        error => error,
     }
 }
 

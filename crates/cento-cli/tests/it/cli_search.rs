@@ -518,3 +518,19 @@ fn an_empty_query_is_refused_in_every_door() {
         assert!(run.err.contains("is empty"), "{args:?}: {}", run.err);
     }
 }
+
+#[test]
+fn a_list_of_records_on_standard_input_is_told_of_jsonl() {
+    let (dir, query) = stitched();
+    let lines = line("q1", &query, json!({})) + &line("q2", &words(4, 100), json!({}));
+    for verb in ["search", "trace"] {
+        for args in [&[verb, "idx"][..], &[verb, "idx", "-"]] {
+            let run = dir.run_with(args, lines.as_bytes());
+            let said = "cento: standard input: it is a list of records; each of them is a text; \
+                        --jsonl takes each of them as a query";
+            assert!(run.status != 0 && run.err.contains(said), "{args:?}: {}", run.err);
+            let run = dir.run_with(&[args, &["--jsonl"]].concat(), lines.as_bytes());
+            assert!(run.status == 0 && run.out.contains("q2"), "{args:?}: {}", run.err);
+        }
+    }
+}
