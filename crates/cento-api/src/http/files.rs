@@ -21,6 +21,29 @@ pub struct FilesRequest {
     pub request: Option<String>,
 }
 
+/// Files to add or to extract, as [`FilesRequest`]. The route reads nothing else.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct OnlyFilesRequest {
+    /// The bytes of a file; can be repeated.
+    pub file: Vec<String>,
+}
+
+/// Files to compare with each other, as [`FilesRequest`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct PairsFilesRequest {
+    /// The bytes of a file; can be repeated.
+    pub file: Vec<String>,
+    /// The bytes of a file whose texts do not count; can be repeated.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub boilerplate: Vec<String>,
+    /// The JSON that the route reads as `application/json`, without the fields that the files
+    /// replace.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request: Option<String>,
+}
+
 /// Two files to compare, as `multipart/form-data`. Each is one text; in place of one of them
 /// `request` may name a stored document.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -32,7 +32,7 @@ pub use families::{
 };
 pub use files::{
     CompareFilesRequest, FileAnswer, FileBody, FileReason, FileText, FilesRequest, NotRead,
-    SearchFilesResponse, TextsResponse,
+    OnlyFilesRequest, PairsFilesRequest, SearchFilesResponse, TextsResponse,
 };
 pub use grouping::{FileOfDocument, FilesOfDocument, GroupingRequest, GroupingResponse};
 pub use maintenance::{

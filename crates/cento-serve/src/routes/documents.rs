@@ -58,7 +58,7 @@ fn status(committed: bool) -> StatusCode {
     request_body(content(
         (AddedDocument = "application/json"),
         (String = "application/x-ndjson"),
-        (cento_api::http::FilesRequest = "multipart/form-data"),
+        (cento_api::http::OnlyFilesRequest = "multipart/form-data"),
     )),
     responses(
         super::errors::Errors,

@@ -42,7 +42,7 @@ use cento_report::{DescribedPairs, NotCompared, PairsReport, Run, symmetric_meas
     security(("token" = [])),
     request_body(content(
         (PairsRequest = "application/json"),
-        (cento_api::http::FilesRequest = "multipart/form-data"),
+        (cento_api::http::PairsFilesRequest = "multipart/form-data"),
     )),
     responses(super::errors::Errors, (status = 200, description = "The most similar pairs", body = PairsResponse))
 ))]

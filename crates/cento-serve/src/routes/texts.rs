@@ -19,7 +19,7 @@ use cento_api::http::{FileText, TextsResponse};
     path = "/v1/texts",
     tag = "search",
     security(("token" = [])),
-    request_body(content = cento_api::http::FilesRequest, content_type = "multipart/form-data"),
+    request_body(content = cento_api::http::OnlyFilesRequest, content_type = "multipart/form-data"),
     responses(super::errors::Errors, (status = 200, description = "The texts", body = TextsResponse))
 ))]
 pub async fn texts(
