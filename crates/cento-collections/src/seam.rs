@@ -198,9 +198,11 @@ fn with_line(text: &str, within: &Range<usize>, cut: &Range<usize>) -> Option<Ra
     let spare = spare_words(&text[cut.clone()]);
     let (start, before) = backward(&text[..cut.start], within.start, spare, is_end)?;
     let (end, after) = forward(&text[..within.end], cut.end, spare - before, is_end)?;
+    // A sentence may end in a quotation, or in brackets.
     let ends = |c: char| is_of(ENDS, c);
-    let is_apart = before > 1 && text[start..cut.start].trim_end().ends_with(ends)
-        || after > 1 && text[cut.end..end].trim_start().starts_with(ends);
+    let is_beside = |c: char| is_white_space(c) || is_closing(c);
+    let is_apart = before > 1 && text[start..cut.start].trim_end_matches(is_beside).ends_with(ends)
+        || after > 1 && text[cut.end..end].trim_start_matches(is_beside).starts_with(ends);
     (!is_apart).then_some(start..end)
 }
 
@@ -408,7 +410,9 @@ impl SeamSides<'_> {
         let separates = |mark: char, next| is_of(SEPARATORS, mark) && !is_within_word(mark, next);
         let ends = |mark: char, next| is_of(ENDS, mark) && !is_within_word(mark, next);
         let is_begin = l.is_none_or(|l| {
-            matches!(l, '\n' | '\r') || is_of(ENDS, l) || opens(l) || opens_apart(l)
+            let closes_sentence = is_closing(l) && before_l.is_some_and(|c| is_of(ENDS, c));
+            let is_end = matches!(l, '\n' | '\r') || is_of(ENDS, l) || closes_sentence;
+            is_end || opens(l) || opens_apart(l)
         });
         let l_separates = l.is_some_and(|l| separates(l, self.text[start(l)..].chars().nth(1)));
         if let Some(r) = r

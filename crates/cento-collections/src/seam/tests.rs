@@ -131,6 +131,23 @@ fn few_words_of_a_line_or_sentence_go_with_it() {
 }
 
 #[test]
+fn a_sentence_that_ends_in_a_quotation_is_a_sentence_of_its_own() {
+    // The quotation went with the rest of its line.
+    check(&[
+        ("\"He left.\" <>.", "\"He left.\""),
+        ("\u{201c}He left.\u{201d} <>.", "\u{201c}He left.\u{201d}"),
+        ("\u{ab} Il part. \u{bb} <>.", "\u{ab} Il part. \u{bb}"),
+        ("(He left.) <>.", "(He left.)"),
+        ("'He left!' <>.", "'He left!'"),
+        ("\"<>\". He left!", "He left!"),
+        (
+            "It was long. \"He left.\" She <>. It was late.",
+            "It was long. \"He left.\" It was late.",
+        ),
+    ]);
+}
+
+#[test]
 fn other_scripts_have_marks_of_their_own() {
     let zh = "\u{56fe}\u{4e66}\u{9986}".repeat(6);
     let (own, more) = ("\u{524d}\u{9762}\u{7684}\u{8bdd}\u{524d}", "\u{540e}\u{9762}");
