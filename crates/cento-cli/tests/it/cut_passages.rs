@@ -199,6 +199,48 @@ fn a_run_that_cuts_passages_goes_on_to_the_same_end() {
 }
 
 #[test]
+fn a_repeated_run_into_the_same_index_ends_the_same() {
+    let dir = Dir::new();
+    let (a, b) = (words(1, 60), words(2, 50));
+    let chain = [
+        line("a", &a, json!({})),
+        line("b", &format!("{b} {a}"), json!({})),
+        // Without `a`, its second half is what the index keeps of `b`.
+        line("c", &format!("{a} {} {b}", words(3, 30)), json!({})),
+        line("d", &format!("{b} {}", words(4, 4)), json!({})),
+        // The whole text of `b`, which the index does not have.
+        line("e", &format!("{b} {a}"), json!({})),
+    ];
+    let quoting = (0..200).map(|i| {
+        let text = match i % 3 {
+            0 => words(100 + i, 40),
+            _ => format!("{} {} {}", words(1000 + i, 25), words(99 + i, 40), words(2000 + i, 25)),
+        };
+        line(&format!("q{i}"), &text, json!({}))
+    });
+    dir.write("in.jsonl", chain.into_iter().chain(quoting).collect::<String>());
+    let run = |name: &str, more: &[&str]| {
+        let (out, report) = (format!("out{name}"), format!("report{name}"));
+        let args = ["dedup", "in.jsonl", "--index", "idx", "--cut-passages", "20", "--out", &out];
+        let summary = dir.json(&[&args[..], &["--dropped", &report], more].concat());
+        (summary, fs::read(dir.path(&out)).unwrap(), lines(&dir, &report))
+    };
+    let (first, out, report) = run("1", &[]);
+    assert!(first["cut"].as_u64() > Some(60), "{first}");
+    for (name, more) in [("2", &[][..]), ("3", &["--threads", "1"])] {
+        // The passage of `b` was found in no document, and `c` was stored with it.
+        let (again, out_again, report_again) = run(name, more);
+        assert!(out_again == out, "{name}: {again}");
+        assert_eq!((&again["kept"], &again["unchanged"]), (&first["kept"], &first["kept"]));
+        let cuts = |report: &[Value]| -> Vec<Value> {
+            let cut = report.iter().map(|line| json!([line["id"], line["cut"], line["of"]]));
+            cut.collect()
+        };
+        assert_eq!(cuts(&report_again), cuts(&report), "{name}");
+    }
+}
+
+#[test]
 fn a_refused_run_leaves_nothing_and_names_no_temporary_index() {
     let dir = Dir::new();
     dir.write("in.jsonl", line("a", &words(1, 50), json!({})));
