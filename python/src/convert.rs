@@ -327,7 +327,18 @@ fn document_of_mapping(
         false => Ok(None),
     };
     let content = content_of(get(&fields.text)?, || get(PARTS))?;
-    let content = content.ok_or_else(|| missing(&fields.text))?;
+    let Some(content) = content else {
+        let meta = match &fields.meta {
+            MetaFields::All => "meta",
+            MetaFields::Object(name) => name.as_str(),
+            MetaFields::Named(_) => "",
+        };
+        let advice = match mapping.len()? == 2 && mapping.contains(meta)? {
+            true => "; `patch_meta` changes the meta object of a stored document",
+            false => "",
+        };
+        return Err(refuse(&place, format!("there is no `{}`{advice}", fields.text)));
+    };
     let has_parts = matches!(content, ItemContent::Parts(_));
     let id = match &fields.id {
         Some(name) => match get(name)? {

@@ -174,6 +174,7 @@ def test_commits_of_others_are_seen_after_a_reload(empty: cento.Index) -> None:
         (("a",), "it is a tuple of 1", "item 1"),
         ("text", "it is a str, not a tuple", "item 1"),
         ({"id": "a"}, "there is no `text`", "item 1"),
+        ({"id": "a", "meta": {"x": 1}}, "`patch_meta` changes the meta object", "item 1"),
         ({"text": "a"}, "there is no `id`", "item 1"),
         (("a", "t", [1]), "the meta object is a list, not a dict", "item 1"),
         (("a", "t", {"x": b"y"}), "the meta object has a bytes", "item 1"),
