@@ -1,4 +1,4 @@
-//! Words that a line end divides.
+//! Words that a line end divides. The marks of a quoted line (`> `) belong to the line end.
 //!
 //! A hyphen directly after a letter, at the end of a line or page, divides a word if the next line
 //! begins with a lower-case letter: `Nord-` before `Amerika` is a compound. In capitals, as in
@@ -9,6 +9,7 @@
 use super::edit::EditedText;
 use super::fold::Folds;
 use super::numbers;
+use super::quotations::line_marks;
 use super::unicode::{is_letter, is_mark, is_upper_case, is_white_space};
 use std::ops::Range;
 
@@ -89,6 +90,7 @@ impl HyphenKind {
     fn next(self, before: &str, after: &str) -> Option<usize> {
         let last = before.chars().rev().find(|&c| !is_mark(c))?;
         let rest = after.trim_start_matches(is_white_space);
+        let rest = &rest[line_marks(rest)..];
         let next = rest.chars().next()?;
         if !is_letter(last) || !is_letter(next) {
             return None;
@@ -141,6 +143,7 @@ mod tests {
     fn a_word_goes_on_after_a_line_end() {
         check("Frank-\nreich", "Frankreich");
         check("Frank-\r\n   reich, ein-\nmal", "Frankreich, einmal");
+        check("> Frank-\n> reich, ein-\n>> mal, a->b", "> Frankreich, einmal, a->b");
         check("m\u{f6}g-\n\u{17f}t", "m\u{f6}g\u{17f}t");
         check("re\u{301}-\npe\u{301}te\u{301}", "re\u{301}pe\u{301}te\u{301}");
         for hyphen in ["\u{2010}", "\u{2e17}", "\u{ac}", "\u{ad}"] {
@@ -173,6 +176,7 @@ mod tests {
     fn other_hyphens_stay() {
         // A compound, a dash, a list, a paragraph's end, a number, the end of the text.
         for text in [
+            "> Ein-\n>\n> und",
             "Nord-\nAmerika",
             "so -\nund",
             "-\nund",

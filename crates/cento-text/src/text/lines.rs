@@ -5,11 +5,14 @@
 //! does not count, because the text would have no space there. An empty line, a space and a
 //! punctuation mark do count. Korean and Burmese have spaces between phrases, and lines end there.
 //!
+//! The marks of a quoted line (`> `) belong to its line end.
+//!
 //! A soft hyphen at a line end has no other meaning than a divided word, in every script. Other
 //! hyphens may belong to the word, so only the fold `hyphens` joins these words.
 
 use super::Span;
 use super::normalize::{CharSink, Class, Normalizer, is_apostrophe, is_ignorable};
+use super::quotations::line_marks;
 use super::unicode::{is_burmese, is_hangul, is_letter, is_mark, is_unspaced};
 use crate::Result;
 
@@ -40,8 +43,13 @@ pub(super) fn line_end_within(
 ) -> Result<usize> {
     match line_end(text.as_bytes(), at) {
         0 => Ok(0),
-        length if joins(text, at, at + length, normalizer)? => Ok(length),
-        _ => Ok(0),
+        length => {
+            let rest = &text[at + length..];
+            // A sign with a mark on it is another sign.
+            let marks = Some(line_marks(rest)).filter(|&marks| !rest[marks..].starts_with(is_mark));
+            let length = length + marks.unwrap_or(0);
+            Ok(if joins(text, at, at + length, normalizer)? { length } else { 0 })
+        }
     }
 }
 
@@ -139,6 +147,7 @@ mod tests {
             "a\u{ad}\n\nb a\u{ad}\n1 1\u{ad}\nb a\u{ad}\n-",
             &["a", "b", "a", "1", "1", "b", "a"],
         );
+        check("The govern\u{ad}\n> ment, a > b", &["the", "government", "a", "b"]);
         check("\u{1100}\u{ad}\n\u{1161}", &["\u{1100}", "\u{1161}"]);
         check("a\u{ad}\n\u{2bc}b \u{4e2d}\u{ad}\na", &["a", "b", "\u{4e2d}", "a"]);
     }

@@ -172,8 +172,20 @@ fn is_paragraph_end(rest: &str) -> bool {
 /// Returns the quoted lines of Markdown or mail.
 fn quoted_lines(text: &str) -> impl Iterator<Item = Range<u32>> {
     lines(text)
-        .filter(|(_, line)| line.trim_start_matches(is_white_space).starts_with('>'))
+        .filter(|(_, line)| line.trim_start_matches(is_white_space).starts_with(LINE_MARK))
         .map(|(range, _)| range)
+}
+
+/// The mark at the beginning of a quoted line.
+const LINE_MARK: char = '>';
+
+/// Returns the number of bytes of the marks at the beginning of a quoted line, with their spaces.
+/// A word or sentence that a line end divides goes on after them.
+pub fn line_marks(line: &str) -> usize {
+    match line.starts_with(LINE_MARK) {
+        true => line.len() - line.trim_start_matches([LINE_MARK, ' ']).len(),
+        false => 0,
+    }
 }
 
 /// Returns the lines of a text, with their places.

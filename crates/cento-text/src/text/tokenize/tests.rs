@@ -3,9 +3,12 @@
 //! The definition is implemented naively below: normalize the whole text, and find words with a
 //! regular expression. The tables come from the regex crate.
 
+mod line_ends;
+
 use super::*;
 use crate::text::Tokens;
 use caseless::Caseless;
+use line_ends::{is_division, without_line_ends};
 use proptest::prelude::*;
 use regex::Regex;
 use std::collections::HashSet;
@@ -157,62 +160,6 @@ pub(in crate::text) fn map(
     assert_eq!(joined, normal(&kept), "segments can be normalized apart");
     without_line_ends(text, &joined, &sources)
 }
-
-/// Returns whether a character is of a line end where a soft hyphen divides a word.
-fn is_division(text: &str, at: usize) -> bool {
-    const LETTERS: &str = r"\p{Alphabetic}";
-    const LEFT_OUT: &str = r"[\p{Default_Ignorable_Code_Point}\x{640}\x{7fa}\x{180a}\p{M}]";
-    static BEFORE: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(&format!(r"[{LETTERS}--[{LEFT_OUT}{APOSTROPHES}]]{LEFT_OUT}*\x{{ad}}$")).unwrap()
-    });
-    static AFTER: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(&format!(r"^[{LETTERS}--[\p{{M}}\p{{Hangul}}{UNITS}{APOSTROPHES}]]")).unwrap()
-    });
-    let is_end = |c: char| c == '\r' || c == '\n';
-    if !text[at..].starts_with(is_end) {
-        return false;
-    }
-    let start = at - usize::from(text[at..].starts_with('\n') && text[..at].ends_with('\r'));
-    let end = if text[start..].starts_with("\r\n") { start + 2 } else { start + 1 };
-    BEFORE.is_match(&text[..start]) && AFTER.is_match(&text[end..])
-}
-
-/// Removes the line ends between two letters, or a letter and its mark, of scripts that are wrapped
-/// within words. CR and LF are one line end if nothing is between them in `original`.
-fn without_line_ends(
-    original: &str,
-    text: &str,
-    sources: &[(usize, usize)],
-) -> (String, Vec<(usize, usize)>) {
-    let (mut kept, mut kept_sources) = (String::new(), Vec::new());
-    let mut chars = text.char_indices().peekable();
-    let mut is_after_letter = false;
-    while let Some((at, c)) = chars.next() {
-        if c == '\r' || c == '\n' {
-            let mut next = chars.clone();
-            if c == '\r' && original[sources[at].1..].starts_with('\n') {
-                next.next_if(|next| next.1 == '\n');
-            }
-            let goes_on =
-                |next: &(usize, char)| UNBROKEN.contains(&next.1) || MARKS.contains(&next.1);
-            if is_after_letter && next.peek().is_some_and(goes_on) {
-                chars = next;
-                continue;
-            }
-        }
-        is_after_letter = UNBROKEN.contains(&c) || is_after_letter && MARKS.contains(&c);
-        kept.push(c);
-        kept_sources.resize(kept.len(), sources[at]);
-    }
-    (kept, kept_sources)
-}
-
-/// Letters of the scripts that are wrapped within words.
-static UNBROKEN: LazyLock<HashSet<char>> = LazyLock::new(|| {
-    characters_like(&format!(r"[[{UNITS}--[\p{{Hangul}}\p{{Myanmar}}]][\p{{L}}&&\p{{Tibetan}}]]"))
-});
-
-static MARKS: LazyLock<HashSet<char>> = LazyLock::new(|| characters_like(r"\p{M}"));
 
 fn reference(original: &str, form: CharForm, units: usize) -> Vec<Token> {
     let (text, sources) = map(original, form, true);
@@ -371,6 +318,10 @@ fn a_line_end_within_text_without_spaces_is_not_there() {
         check(&format!("\u{f42}{end}\u{f45}\u{f0b}\u{f54}"), &["\u{f42}\u{f45}", "\u{f54}"]);
         check(&format!("\u{f42}{end}\u{f7c}\u{f44}"), &["\u{f42}\u{f7c}\u{f44}"]);
         check(&format!("\u{1780}{end}\u{17d2}{end}\u{1780}"), &["\u{1780}\u{17d2}\u{1780}"]);
+    }
+    // The marks of a quoted line belong to the line end.
+    for end in ["\n> ", "\r\n>", "\n>> "] {
+        check(&format!("\u{4e2d}\u{6587}{end}\u{5b57}"), &pairs);
     }
     // The form of a letter before or after the line end is compatible.
     check("\u{3314}\n\u{ff76}", &["\u{30ad}\u{30ed}", "\u{30ed}\u{30ab}"]);
