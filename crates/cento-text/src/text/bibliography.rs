@@ -4,34 +4,52 @@
 //! the text. Some headings also occur above prose ("Sources", of a river). The list marks these
 //! headings, and the lines after such a heading must look like entries of a bibliography.
 
+use std::collections::HashMap;
 use std::ops::Range;
 use std::str::Chars;
+use std::sync::LazyLock;
 
 use super::digit::decimal_digit;
 use super::quotations::lines;
-use super::unicode::{folded, is_number, is_white_space};
+use super::unicode::normal::base;
+use super::unicode::{
+    folded, is_assigned, is_hangul, is_mark, is_number, is_unspaced, is_white_space,
+};
 
 /// Finds the bibliography of a text: from the last heading of a bibliography, if the heading is in
-/// the second half of the text, to the end or to an appendix.
+/// the second half of the text, to the end or to an appendix. A heading within the list, as of its
+/// web pages, does not begin another.
 #[must_use]
 pub fn bibliography(text: &str) -> Option<Range<u32>> {
     let is_late = |range: &Range<u32>| range.start as usize >= text.len() / 2;
-    let mut start = None;
+    // The heading, and the end of the entries that have been examined.
+    let mut found: Option<Range<u32>> = None;
     for (range, line) in lines(text).filter(|(range, _)| is_late(range)) {
         let begins = match heading(line) {
             Some(Heading::Certain) => true,
             Some(Heading::Doubtful) => looks_like_entries(&text[range.end as usize..]),
             None => false,
         };
-        if begins {
-            start = Some(range.start);
+        if !begins {
+            continue;
+        }
+        let between = |list: &Range<u32>| &text[list.end as usize..range.start as usize];
+        match found.as_mut().filter(|list| are_entries(between(list))) {
+            Some(list) => list.end = range.end,
+            None => found = Some(range),
         }
     }
-    let start = start?;
+    let start = found?.start;
     let after = |(range, line): (Range<u32>, &str)| {
         (range.start > start && is_appendix(line)).then_some(range.start)
     };
     Some(start..lines(text).find_map(after).unwrap_or(text.len() as u32))
+}
+
+/// Returns whether a line is a heading that only bibliographies have.
+#[must_use]
+pub fn is_bibliography_heading(line: &str) -> bool {
+    heading(line) == Some(Heading::Certain)
 }
 
 /// A line that announces a bibliography.
@@ -49,40 +67,54 @@ const DOUBTFUL: &str = "? ";
 /// The maximum number of characters of a line that are examined. No heading has as many.
 const HEADING_CHARS_MAX: usize = 200;
 
-fn heading(line: &str) -> Option<Heading> {
-    let line = bare(line);
-    include_str!("headings.txt").lines().find_map(|heading| {
-        let (heading, is) = match heading.strip_prefix(DOUBTFUL) {
-            Some(heading) => (heading, Heading::Doubtful),
-            None => (heading, Heading::Certain),
-        };
-        // Accents do not change the length.
-        let is_equal = heading.len() == line.len() && {
-            let heading: String = folded(heading.chars()).collect();
-            heading == line || without_accents(&heading) == line
-        };
-        is_equal.then_some(is)
-    })
-}
+/// The headings of the list, as [`bare`] returns them.
+static HEADINGS: LazyLock<HashMap<String, Heading>> = LazyLock::new(|| {
+    let heading = |heading: &str| match heading.strip_prefix(DOUBTFUL) {
+        Some(heading) => (bare(heading), Heading::Doubtful),
+        None => (bare(heading), Heading::Certain),
+    };
+    include_str!("headings.txt").lines().map(heading).collect()
+});
 
-/// Removes accents, because Greek headings in capitals have no accents.
-fn without_accents(heading: &str) -> String {
-    let accents = ['\u{3ac}', '\u{3ad}', '\u{3ae}', '\u{3af}', '\u{3cc}', '\u{3cd}', '\u{3ce}'];
-    let plain = ['\u{3b1}', '\u{3b5}', '\u{3b7}', '\u{3b9}', '\u{3bf}', '\u{3c5}', '\u{3c9}'];
-    let of = |c| accents.iter().position(|accent| *accent == c).map_or(c, |at| plain[at]);
-    heading.chars().map(of).collect()
+fn heading(line: &str) -> Option<Heading> {
+    HEADINGS.get(&bare(line)).copied()
 }
 
 fn is_appendix(line: &str) -> bool {
+    // As `bare` returns them.
     let appendices = [
-        "appendix",
-        "appendices",
+        "allegati",
+        "allegato",
+        "anexo",
+        "anexos",
         "anhang",
+        "anhange",
+        "annex",
         "annexe",
         "annexes",
-        "anexo",
+        "apendice",
+        "apendices",
         "appendice",
+        "appendices",
+        "appendix",
+        "bijlage",
+        "bijlagen",
+        "bilaga",
+        "bilagor",
+        "ekler",
+        "lampiran",
+        "priloha",
+        "prilohy",
+        "za\u{142}acznik",
+        "za\u{142}aczniki",
+        "\u{434}\u{43e}\u{434}\u{430}\u{442}\u{43a}\u{438}",
+        "\u{434}\u{43e}\u{434}\u{430}\u{442}\u{43e}\u{43a}",
         "\u{43f}\u{440}\u{438}\u{43b}\u{43e}\u{436}\u{435}\u{43d}\u{438}\u{435}",
+        "\u{43f}\u{440}\u{438}\u{43b}\u{43e}\u{436}\u{435}\u{43d}\u{438}\u{44f}",
+        "\u{4ed8}\u{9332}",
+        "\u{9644}\u{5f55}",
+        "\u{9644}\u{9304}",
+        "\u{bd80}\u{b85d}",
     ];
     let line = bare(line);
     // "Appendix A" and "Appendix 2: Data", but no sentence that begins with the word.
@@ -93,22 +125,28 @@ fn is_appendix(line: &str) -> bool {
         && words.next().is_none_or(|word| word.trim_end_matches([':', '.']).chars().count() <= 2)
 }
 
-/// Returns a line without the marks and the number of a heading, in lower case.
+/// Brackets and signs around headings and their numbers.
+const SIGNS: &str = "#*=.:()[]_-\u{2013}\u{2014}\u{a7}\u{2022}\u{3001}\u{feff}\
+     \u{ff08}\u{ff09}\u{ff0e}\u{ff1a}\u{3008}\u{3009}\u{300a}\u{300b}\u{300c}\u{300d}\
+     \u{3010}\u{3011}\u{3014}\u{3015}";
+
+/// Returns a line without the marks and the number of a heading, in lower case, and without
+/// accents, which capitals may lack and which may be separate characters.
 fn bare(line: &str) -> String {
     let line: String = line.trim_matches(is_white_space).chars().take(HEADING_CHARS_MAX).collect();
     // Marks of direction are invisible.
     let is_direction =
         |c: char| matches!(c, '\u{61c}' | '\u{200e}'..='\u{200f}' | '\u{202a}'..='\u{202e}');
-    let is_mark = |c: char| {
-        is_white_space(c)
-            || is_number(c)
-            || is_direction(c)
-            || "#*=.:()[]_-\u{2013}\u{2014}\u{a7}\u{2022}\u{3001}\u{feff}".contains(c)
-    };
-    let line = line.trim_matches(is_mark);
-    let line = without_number(line).trim_start_matches(is_mark);
-    // The lower case of the Turkish capital has a separate dot.
-    folded(line.chars()).collect::<String>().replace("i\u{307}", "i")
+    let is_sign =
+        |c: char| is_white_space(c) || is_number(c) || is_direction(c) || SIGNS.contains(c);
+    let line = without_number(line.trim_matches(is_sign)).trim_start_matches(is_sign);
+    // Headings of two or four letters are spaced out over the line.
+    let is_dense = |c: char| is_unspaced(c) || is_hangul(c);
+    let is_spaced_out = line.chars().all(|c| is_dense(c) || is_white_space(c));
+    // The first part of a syllable of Hangul is no letter without its marks.
+    let letter = |c: char| if is_hangul(c) || !is_assigned(c) { c } else { base(c) };
+    let is_kept = |c: &char| !is_mark(*c) && !(is_spaced_out && is_white_space(*c));
+    folded(line.chars()).map(letter).filter(is_kept).collect()
 }
 
 /// Removes a Roman number, a letter or a Chinese number before a heading: "VI. References".
@@ -135,6 +173,21 @@ const CHARS_PER_DETAIL: usize = 200;
 /// The minimum number of punctuation marks for a hundred words of entries. Prose has about 15,
 /// entries have 40 and more.
 const MARKS_PERCENT_MIN: usize = 30;
+
+/// Returns whether all of a text looks like entries of a bibliography.
+fn are_entries(text: &str) -> bool {
+    let mut rest = text.trim_matches(is_white_space);
+    while !rest.is_empty() {
+        let ends = rest.match_indices('\n').map(|(at, _)| at + 1);
+        let end = ends.take(LINES_MAX).last().filter(|_| rest.lines().nth(LINES_MAX).is_some());
+        let (piece, after) = rest.split_at(end.unwrap_or(rest.len()));
+        if !looks_like_entries(piece) {
+            return false;
+        }
+        rest = after.trim_start_matches(is_white_space);
+    }
+    true
+}
 
 /// Returns whether a text begins as a bibliography does, with many years, ranges of pages and
 /// addresses, and much punctuation.
@@ -212,6 +265,7 @@ fn digit(c: char) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text::unicode::is_letter;
 
     fn check(end: &str, expected: Option<&str>) {
         let text = format!("{}{end}", "Body of the text.\n".repeat(9 + end.len() / 10));
@@ -243,6 +297,12 @@ mod tests {
             "REFERENCES CITED",
             "Notes and references",
             "\u{392}\u{399}\u{392}\u{39b}\u{399}\u{39f}\u{393}\u{3a1}\u{391}\u{3a6}\u{399}\u{391}",
+            "R\u{c9}F\u{c9}RENCES",
+            "Re\u{301}fe\u{301}rences:",
+            "\u{53c2}\u{8003}\u{6587}\u{732e}\u{ff1a}",
+            "\u{3010}\u{53c2}\u{8003}\u{6587}\u{732e}\u{3011}",
+            "\u{53c2}\u{3000}\u{8003}\u{3000}\u{6587}\u{3000}\u{732e}",
+            "\u{cc38} \u{ace0} \u{bb38} \u{d5cc}",
             "KAYNAK\u{c7}A",
             "B\u{130}BL\u{130}YOGRAFYA",
             "\u{516d}\u{3001}\u{53c2}\u{8003}\u{6587}\u{732e}",
@@ -256,8 +316,10 @@ mod tests {
         }
         for heading in include_str!("headings.txt").lines() {
             let heading = heading.strip_prefix(DOUBTFUL).unwrap_or(heading);
-            assert_eq!(bare(heading), folded(heading.chars()).collect::<String>());
+            let letters = |text: &str| text.chars().filter(|&c| is_letter(c)).count();
+            assert_eq!(letters(&bare(heading)), letters(heading), "{heading}");
         }
+        assert_eq!(HEADINGS.len(), include_str!("headings.txt").lines().count());
     }
 
     #[test]
@@ -301,6 +363,21 @@ mod tests {
             let end = format!("{heading}\n\n{entry}\n{entry}\n");
             check(&end, Some(&end));
         }
+    }
+
+    #[test]
+    fn a_heading_within_a_bibliography_begins_no_other() {
+        // A list of web pages after the books counted alone.
+        let books = "Smith, J. (2001). Rivers. London: Water, 3-5.\n".repeat(20);
+        let pages = "https://example.org/lakes (2019)\n";
+        for heading in ["Sitografia", "Webographie", "Quellen"] {
+            let end = format!("Bibliografia\n\n{books}\n{heading}\n{pages}");
+            check(&end, Some(&end));
+        }
+        // The references of an earlier chapter end before the next chapter.
+        let last = format!("References\n{books}");
+        let end = format!("{last}\n{}{last}", "The lake lies in the hills.\n".repeat(9));
+        check(&end, Some(&last));
     }
 
     #[test]

@@ -34,6 +34,7 @@ use crate::error::Result;
 use crate::runtime::Stop;
 
 pub use analyzer::{Analyzer, PART_TOKENS};
+pub use bibliography::is_bibliography_heading;
 pub use family::Family;
 pub use letters::{Letters, TOKEN_LETTERS_MAX};
 pub use quotations::closing_quotation_marks;
