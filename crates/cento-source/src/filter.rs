@@ -103,8 +103,9 @@ const ADVICE: [(&str, &str); 7] = [
     (OTHER_LANGUAGE, READ_ALL),
 ];
 
-/// Directory names that never hold the authors' own work.
-const CERTAIN: [&str; 24] = [
+/// Directory names that never hold the authors' own work. `extern`, `external` and `deps` are not
+/// among them, because programs have modules of their own with such names.
+const CERTAIN: [&str; 29] = [
     ".git",
     ".gradle",
     ".hg",
@@ -118,15 +119,20 @@ const CERTAIN: [&str; 24] = [
     ".venv",
     ".vs",
     ".vscode",
+    "3rd_party",
+    "3rdparty",
     "CMakeFiles",
     "DerivedData",
     "__MACOSX",
     "__pycache__",
+    "_vendor",
     "bower_components",
     "jspm_packages",
     "node_modules",
     "site-packages",
+    "third-party",
     "third_party",
+    "thirdparty",
     "vcpkg_installed",
     "venv",
 ];
@@ -390,11 +396,19 @@ mod tests {
         check(&filter, "ann/node_modules/a/b.js", Some(("ann/node_modules", LIBRARY)));
         check(&filter, "ann/x/target/b.rs", Some(("ann/x/target", LIBRARY)));
         check(&filter, "ann/vendor/b.go", Some(("ann/vendor", LIBRARY)));
+        check(&filter, "ann/src/_vendor/b.py", Some(("ann/src/_vendor", LIBRARY)));
+        check(&filter, "ann/3rdparty/b.c", Some(("ann/3rdparty", LIBRARY)));
         check(&filter, "ann/a.min.js", Some(("ann/a.min.js", LIBRARY)));
         // Such names may also be people, programs or packages.
-        for own in
-            ["vendor/b.go", "bin/b.rs", "ann/src/bin/b.rs", "ann/src/build/B.java", "ann/dist"]
-        {
+        for own in [
+            "vendor/b.go",
+            "bin/b.rs",
+            "ann/src/bin/b.rs",
+            "ann/src/build/B.java",
+            "ann/dist",
+            "ann/external/b.py",
+            "ann/deps/b.ts",
+        ] {
             check(&filter, own, None);
         }
         check(&filter, "node_modules/b.js", Some(("node_modules", LIBRARY)));
