@@ -22,6 +22,7 @@ mod hidden;
 mod note;
 mod outermost;
 mod place;
+mod quotation;
 mod style;
 
 use std::ops::Range;
@@ -39,10 +40,12 @@ use frame::{FRAMES_MAX, framed, letters};
 use hidden::{Sight, Visibility, article_in_data, hidden_in};
 use note::{Marks, drop_marks, move_notes};
 use place::{PlaceInPage, Places};
+use quotation::{Bibliographies, BlockQuotes};
 use style::PageStyle;
 
 use crate::charset::EncodingLabel;
 use crate::origin::Origins;
+use crate::quoted::{self, OpenQuotations};
 
 /// The part of a web page that is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -238,12 +241,24 @@ enum TagPlace {
     CellEnd,
     /// Around an element that is not displayed.
     Hidden,
+    /// Where a quotation in the line begins or ends.
+    QuotationStart,
+    QuotationEnd,
+}
+
+impl TagPlace {
+    /// Returns whether the tag separates no words.
+    fn is_in_line(self) -> bool {
+        matches!(self, TagPlace::Line | TagPlace::QuotationStart | TagPlace::QuotationEnd)
+    }
 }
 
 impl PagePiece {
-    /// Returns the piece for a tag within `preformatted` open `pre` elements.
-    fn tag(name: &[u8], preformatted: usize) -> PagePiece {
+    /// Returns the piece for a start or end tag within `preformatted` open `pre` elements.
+    fn tag(name: &[u8], is_end: bool, preformatted: usize) -> PagePiece {
         let place = match name {
+            b"q" if is_end => TagPlace::QuotationEnd,
+            b"q" => TagPlace::QuotationStart,
             b"br" => TagPlace::LineEnd,
             b"td" | b"th" => TagPlace::CellEnd,
             b"svg" => TagPlace::Hidden,
@@ -289,7 +304,8 @@ fn pieces_seen(
 ) -> (Vec<PagePiece>, PageWords) {
     let mut pieces = Vec::new();
     let (mut sight, mut marks, mut preformatted) = (Sight::with_style(style), Marks::default(), 0);
-    let mut places = Places::default();
+    let (mut places, mut block_quotes) = (Places::default(), BlockQuotes::default());
+    let mut bibliographies = Bibliographies::default();
     let mut count = PageWords::default();
     let mut emitter = DefaultEmitter::<usize>::new_with_span();
     // Tags within scripts are not tags of the page.
@@ -300,7 +316,9 @@ fn pieces_seen(
                 let is_seen = sight.seen() == Visibility::Yes;
                 sight.start(&tag);
                 places.start(&tag, pieces.len());
-                pieces.push(PagePiece::tag(&tag.name, preformatted));
+                block_quotes.start(&tag);
+                bibliographies.start(&tag);
+                pieces.push(PagePiece::tag(&tag.name, false, preformatted));
                 if let Some((inner, seen)) =
                     framed(&tag, frames).filter(|_| is_seen && sight.is_declared_visible())
                 {
@@ -318,7 +336,8 @@ fn pieces_seen(
             }
             Token::EndTag(tag) => {
                 preformatted -= usize::from(preformatted > 0 && tag.name.as_slice() == b"pre");
-                pieces.push(PagePiece::tag(&tag.name, preformatted));
+                pieces.push(PagePiece::tag(&tag.name, true, preformatted));
+                block_quotes.end(&tag.name);
                 sight.end(&tag.name);
                 marks.end(&tag.name, pieces.len());
                 places.end(&tag.name);
@@ -341,7 +360,13 @@ fn pieces_seen(
                         count.seen += words;
                         let Span { start, end } = found.span;
                         let (is_raised, is_note) = (marks.is_raised(), marks.is_linked());
-                        let place = PlaceInPage { is_raised, is_note, ..places.now() };
+                        let block_quote = block_quotes.now();
+                        let place = PlaceInPage { is_raised, is_note, block_quote, ..places.now() };
+                        if let Some(span) = bibliographies.text(&text) {
+                            let text = quoted::BIBLIOGRAPHY.to_owned();
+                            pieces.push(PagePiece::Text { text, span, words: 1, place });
+                            pieces.push(PagePiece::Tag { place: TagPlace::BlockEnd, cost: 0 });
+                        }
                         pieces.push(PagePiece::Text { text, span: start..end, words, place });
                     }
                 }
@@ -355,6 +380,7 @@ fn pieces_seen(
             place.is_beside = false;
         }
     }
+    block_quotes.settle(&mut pieces);
     (move_notes(pieces, marks.notes()), count)
 }
 
@@ -383,25 +409,32 @@ fn words(text: &str) -> i64 {
 /// the page.
 fn joined(page: &str, pieces: &[PagePiece]) -> (String, Option<Origins>) {
     let origins = Origins::of_file(page);
-    let mut writer = TextWriter { text: String::new(), origins, gap: None };
+    let mut writer = TextWriter::of(origins);
     for piece in pieces {
         match piece {
-            PagePiece::Text { text, span, .. } => {
+            PagePiece::Text { text, span, place, .. } => {
+                writer.is_quoted = place.block_quote.is_some();
                 let source = page.get(span.clone()).unwrap_or_default();
                 for part in parts(text, source) {
                     writer.push(&part, span.start);
                 }
             }
-            PagePiece::Tag {
-                place: TagPlace::LineEnd | TagPlace::BlockEnd | TagPlace::CellEnd,
-                ..
-            } => writer.gap = Some(TextGap::Line),
+            PagePiece::Tag { place: TagPlace::LineEnd, .. } => writer.gap = Some(TextGap::Line),
+            PagePiece::Tag { place: TagPlace::BlockEnd | TagPlace::CellEnd, .. } => {
+                writer.quotations.end_all(&mut writer.text);
+                writer.gap = Some(TextGap::Line);
+            }
+            PagePiece::Tag { place: TagPlace::QuotationStart, .. } => writer.quotations.begin(),
+            PagePiece::Tag { place: TagPlace::QuotationEnd, .. } => {
+                writer.quotations.end(&mut writer.text);
+            }
             PagePiece::Tag { place: TagPlace::WordEnd, .. } => {
                 writer.gap = writer.gap.or(Some(TextGap::Space(None)));
             }
             PagePiece::Tag { .. } | PagePiece::Hidden(_) => {}
         }
     }
+    writer.quotations.end_all(&mut writer.text);
     (writer.text, writer.origins)
 }
 
@@ -411,6 +444,9 @@ struct TextWriter {
     origins: Option<Origins>,
     /// The separator that precedes the next character.
     gap: Option<TextGap>,
+    /// Whether the text is in a block quotation.
+    is_quoted: bool,
+    quotations: OpenQuotations,
 }
 
 /// A separator of words.
@@ -423,6 +459,11 @@ enum TextGap {
 }
 
 impl TextWriter {
+    fn of(origins: Option<Origins>) -> TextWriter {
+        let quotations = OpenQuotations::default();
+        TextWriter { text: String::new(), origins, gap: None, is_quoted: false, quotations }
+    }
+
     /// Adds a part of a text whose source begins at `base` of the page.
     fn push(&mut self, part: &AlignedPart<'_>, base: usize) {
         let source = base + part.source.start..base + part.source.end;
@@ -438,6 +479,7 @@ impl TextWriter {
                 self.gap = self.gap.take_if(|gap| matches!(gap, TextGap::Line));
             }
             self.close_gap();
+            self.quotations.open(&mut self.text, c);
             let start = self.text.len();
             begun = begun.or(Some(start));
             self.text.push(c);
@@ -451,16 +493,20 @@ impl TextWriter {
     }
 
     fn close_gap(&mut self) {
-        let Some(gap) = self.gap.take().filter(|_| !self.text.is_empty()) else { return };
-        let at = self.text.len();
-        match gap {
-            TextGap::Line => self.text.push('\n'),
-            TextGap::Space(place) => {
+        let (gap, at) = (self.gap.take(), self.text.len());
+        let begins_line = at == 0 || matches!(gap, Some(TextGap::Line));
+        match gap.filter(|_| at > 0) {
+            Some(TextGap::Line) => self.text.push('\n'),
+            Some(TextGap::Space(place)) => {
                 self.text.push(' ');
                 if let (Some(origins), Some(place)) = (&mut self.origins, place) {
                     origins.push_same(at, place, 1);
                 }
             }
+            None => {}
+        }
+        if begins_line && self.is_quoted {
+            self.text.push_str(quoted::LINE);
         }
     }
 }

@@ -46,6 +46,7 @@ mod origin;
 mod partition;
 pub mod pipeline;
 mod questions;
+mod quoted;
 mod quotes;
 mod read_error;
 mod read_meter;

@@ -1,8 +1,9 @@
 //! Text of Markdown.
 //!
 //! Markup, addresses and HTML tags are removed. Notes within a sentence (`^[...]`) follow their
-//! paragraph, and raised numbers that mark notes or verses go. Every line stays at its place, so
-//! that line numbers of passages are line numbers of the file.
+//! paragraph, and raised numbers that mark notes or verses go. Lines of block quotations keep their
+//! mark, except of callouts (`> [!NOTE]`), which are the author's own words. Every line stays at
+//! its place, so that line numbers of passages are line numbers of the file.
 
 use std::ops::Range;
 
@@ -12,6 +13,7 @@ use crate::SourceOptions;
 use crate::format::{FileFormat, Markup, TextOf};
 use crate::html::Html;
 use crate::note_mark::{RaisedNumbers, RaisedRole, RaisedText, last_word};
+use crate::quoted::{OpenQuotations, with_quoted_lines};
 
 /// Markdown: CommonMark with tables and footnotes.
 pub static FORMAT: FileFormat = FileFormat {
@@ -51,7 +53,11 @@ fn text_of(markdown: &str) -> String {
     // Collected over events, because a tag may span lines, and every line is a separate event.
     let mut html: Option<String> = None;
     for (event, range) in Parser::new_ext(markdown, options).into_offset_iter() {
+        if let Event::Html(tag) | Event::InlineHtml(tag) = &event {
+            out.quote_within(tag, &range);
+        }
         match (event, &mut html) {
+            (Event::Start(Tag::BlockQuote(_)), _) => out.quote(range),
             (Event::Start(Tag::HtmlBlock), _) => html = Some(String::new()),
             (Event::End(TagEnd::HtmlBlock), Some(all)) => {
                 out.push(&without_tags(all), range.start, range.end);
@@ -65,6 +71,8 @@ fn text_of(markdown: &str) -> String {
                 match &*tag.to_ascii_lowercase() {
                     "<sup>" => out.raised = Some((out.text.len(), range.end)),
                     "</sup>" => out.end_raised(range),
+                    "<q>" => out.quotations.begin(),
+                    "</q>" => out.quotations.end(&mut out.text),
                     _ => {}
                 }
             }
@@ -100,6 +108,12 @@ struct MarkdownText<'a> {
     raised: Option<(usize, usize)>,
     /// The raised numbers of the text.
     numbers: RaisedNumbers,
+    /// The open quotations within a line.
+    quotations: OpenQuotations,
+    /// The places of block quotations in the source.
+    block_quotes: Vec<Range<usize>>,
+    /// Where the open block quotations in HTML begin in the source.
+    open_block_quotes: Vec<usize>,
 }
 
 impl MarkdownText<'_> {
@@ -122,6 +136,9 @@ impl MarkdownText<'_> {
             return self.pass(end);
         }
         self.go_to(start);
+        if let Some(c) = words.trim_start().chars().next() {
+            self.quotations.open(&mut self.text, c);
+        }
         self.text.push_str(words);
         let passed = self.source.get(self.at..end).unwrap_or_default();
         // A line end in code became a space, and lines within a tag disappeared.
@@ -232,7 +249,31 @@ impl MarkdownText<'_> {
         );
         if is_block {
             self.note = None;
+            self.quotations.end_all(&mut self.text);
             self.push_notes();
+        }
+    }
+
+    /// Adds a block quotation, unless it is a callout.
+    fn quote(&mut self, range: Range<usize>) {
+        let quoted = self.source.get(range.clone()).unwrap_or_default();
+        if !quoted.trim_start_matches(['>', ' ', '\t']).starts_with("[!") {
+            self.block_quotes.push(range.start..range.start + quoted.trim_end().len());
+        }
+    }
+
+    /// Finds block quotations in a piece of HTML, which may have one of their tags only.
+    fn quote_within(&mut self, html: &str, range: &Range<usize>) {
+        const TAG: &str = "blockquote";
+        let html = html.to_ascii_lowercase();
+        for (at, _) in html.match_indices(TAG) {
+            if html[..at].ends_with('<') {
+                self.open_block_quotes.push(range.start + at + TAG.len());
+            } else if html[..at].ends_with("</")
+                && let Some(start) = self.open_block_quotes.pop()
+            {
+                self.block_quotes.push(start..range.start + at);
+            }
         }
     }
 
@@ -246,7 +287,7 @@ impl MarkdownText<'_> {
     fn finish(mut self) -> String {
         self.push_notes();
         self.numbers.remove_from(&mut self.text, false);
-        self.text
+        with_quoted_lines(self.text, self.source, self.block_quotes)
     }
 }
 
@@ -339,6 +380,18 @@ mod tests {
         check("![alt](pic.png) end", "alt end");
         check("line\\\nbreak  \nhere", "line\nbreak\nhere");
         check("`a\nb` c", "a b\n c");
+    }
+
+    #[test]
+    fn lines_of_block_quotations_keep_their_marks() {
+        check("a\n\n> *b*\nc\n>\n> d\n\ne\n", "a\n\n> b\n> c\n\n> d\n\ne\n");
+        check("- > > a\n\n> [!NOTE]\n> b\n", "> a\n\n[!NOTE]\nb\n");
+        check("<blockquote>\n\n*a*\n\n</blockquote>\nb\n\nc", "\n\n> a\n\n\nb\n\nc");
+        check("<blockquote>\na\n</blockquote>\n", "\n> a\n\n");
+        check(
+            "a <q>b *c*</q>, <q>\"d\"</q> <q>e\n\nf",
+            "a \u{201c}b c\u{201d}, \"d\" \u{201c}e\u{201d}\n\nf",
+        );
     }
 
     #[test]

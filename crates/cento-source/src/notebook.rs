@@ -134,6 +134,14 @@ mod tests {
     }
 
     #[test]
+    fn quotations_in_cells_keep_their_marks() {
+        check(
+            r#"{"cells": [{"cell_type": "markdown", "source": ["a\n", "\n", "> *b*\n", "c"]}]}"#,
+            "a\n\n> b\n> c",
+        );
+    }
+
+    #[test]
     fn json_as_python_writes_it_is_repaired() {
         check(
             r#"{"cells": [{"cell_type": "code", "source": ["a \ud83d b\n", "c"],

@@ -4,14 +4,15 @@
 //! Comments, names of commands, options and arguments without text (labels, references, files,
 //! lengths) are removed. Accents become letters, and formulas lose only their commands. Macros
 //! without arguments are expanded. Notes come after their paragraph, on the empty line. Brackets
-//! that are not known to be options are text (`option`). Every line remains a line, so that line
-//! numbers of passages are line numbers of the file.
+//! that are not known to be options are text (`option`). Quotations get marks (`environment`).
+//! Every line remains a line, so that line numbers of passages are line numbers of the file.
 
 mod argument;
 mod caption;
 mod command;
 mod definition;
 mod drawing;
+mod environment;
 mod expand;
 mod front;
 mod length;
@@ -21,18 +22,21 @@ mod shorthand;
 #[cfg(test)]
 mod tests;
 
-use self::argument::{ArgumentKind, WITH_TITLE, is_pointer};
-use self::command::{ACCENTS, BETWEEN_WORDS, ENVIRONMENTS_WITHOUT_TEXT, LETTERS, WITHOUT_TEXT};
+use self::argument::{ArgumentKind, is_pointer};
+use self::command::{ACCENTS, BETWEEN_WORDS, LETTERS, WITHOUT_TEXT};
 pub use self::definition::definition_sources;
 use self::definition::{DEFINING, Definitions, Macro, defined, definition_len};
 use self::drawing::Drawing;
+use self::environment::OpenQuotation;
 use self::expand::{ArgumentMacro, OpenArgument};
 use self::front::end_of;
 pub use self::front::is_main;
-use self::length::{address_len, coordinates_len, length_after, overlay_len};
+use self::length::{address_len, length_after, overlay_len};
 use self::option::{Owner, bracketed, options};
 use self::shorthand::Shorthands;
 use crate::format::{FileFormat, Markup, TextOf};
+use crate::quoted::{OpenQuotations, with_quoted_lines};
+use std::ops::Range;
 
 pub static FORMAT: FileFormat = FileFormat {
     name: "latex",
@@ -99,10 +103,11 @@ fn text_with(source: &str, others: &str) -> String {
     };
     let macros = defined(source, others, shorthands);
     let mut reader = TexReader::of("", &macros, shorthands);
+    reader.source = source;
     reader.preamble(&source[..begin]);
     reader.rest = &source[begin..];
     reader.read();
-    reader.text
+    with_quoted_lines(reader.text, source, reader.block_quotes)
 }
 
 struct TexReader<'a> {
@@ -120,6 +125,13 @@ struct TexReader<'a> {
     gap: Option<usize>,
     /// Finished notes of the current paragraph.
     notes: Vec<String>,
+    /// The source whose lines are lines of the text. Empty for a definition.
+    source: &'a str,
+    /// The open quotations, and those of them that are in a line.
+    open_quotations: Vec<OpenQuotation<'a>>,
+    quotations: OpenQuotations,
+    /// The places of quotations in the source whose lines are quoted.
+    block_quotes: Vec<Range<usize>>,
 }
 
 /// The current formula. The end of a paragraph ends any formula, so that a stray dollar sign cannot
@@ -148,6 +160,10 @@ impl<'a> TexReader<'a> {
             drawing: Drawing::default(),
             gap: None,
             notes: Vec::new(),
+            source: "",
+            open_quotations: Vec::new(),
+            quotations: OpenQuotations::default(),
+            block_quotes: Vec::new(),
         }
     }
 
@@ -211,6 +227,9 @@ impl<'a> TexReader<'a> {
         let (depth, start, notes) = (self.depth, self.text.len(), self.notes.len());
         let is_apart = kind.is_apart() || self.open.last().is_some_and(|outer| outer.is_apart);
         self.open.push(OpenArgument { kind, depth, start, notes, is_apart, then });
+        if kind == ArgumentKind::Quoted {
+            self.open_marks();
+        }
     }
 
     /// Takes a closing brace, which may end an argument.
@@ -227,6 +246,7 @@ impl<'a> TexReader<'a> {
         match argument.kind {
             ArgumentKind::Heading => self.gap = Some(self.text.len()),
             ArgumentKind::Text => {}
+            ArgumentKind::Quoted => self.quotations.end(&mut self.text),
             ArgumentKind::Plural if self.text[argument.start..].ends_with('s') => {}
             ArgumentKind::Plural => self.text.push('s'),
             ArgumentKind::Replacement => self.open(ArgumentKind::Deleted),
@@ -269,13 +289,13 @@ impl<'a> TexReader<'a> {
                 self.skip(1);
                 self.text.push('"');
             }
-            c => {
+            '\n' if self.rest.trim_start_matches([' ', '\t', '\r']).starts_with('\n') => {
+                self.quotations.end_all(&mut self.text);
                 self.text.push(c);
-                if c == '\n' && self.rest.trim_start_matches([' ', '\t', '\r']).starts_with('\n') {
-                    self.formula = Formula::None;
-                    self.write_notes();
-                }
+                self.formula = Formula::None;
+                self.write_notes();
             }
+            c => self.text.push(c),
         }
     }
 
@@ -387,6 +407,7 @@ impl<'a> TexReader<'a> {
         }
         if name == "end" {
             self.drawing.end(self.rest);
+            self.end_quotation();
         }
         if name == "end" && is_formula(self.near().strip_prefix('{').unwrap_or_default()) {
             self.formula = Formula::None;
@@ -434,6 +455,11 @@ impl<'a> TexReader<'a> {
         }
         if let Some(kind) = ArgumentKind::of(name) {
             self.options(Owner::Command(name, false));
+            if kind == ArgumentKind::Quoted {
+                // The citation, and a mark at its end.
+                self.skip_option();
+                self.skip_option();
+            }
             self.open(kind);
         }
     }
@@ -520,44 +546,6 @@ impl<'a> TexReader<'a> {
         let Some((inner, _)) = chars.as_str().split_once(close) else { return };
         self.text.push_str(inner);
         self.skip(open.len_utf8() + inner.len() + close.len_utf8());
-    }
-
-    fn environment(&mut self) {
-        let name = self.near().strip_prefix('{').and_then(|rest| rest.split_once('}'));
-        let Some((name, _)) = name.filter(|(name, _)| !name.contains('\n')) else { return };
-        self.skip(name.len() + 2);
-        if is_formula(name) {
-            self.formula = Formula::Other;
-        }
-        self.captions(name);
-        let is_verbatim = VERBATIM.contains(&name);
-        if is_verbatim || name == "comment" {
-            self.options(Owner::Environment(name));
-            let end = format!("\\end{{{name}}}");
-            let len = self.rest.find(&end).unwrap_or(self.rest.len());
-            let inner = self.skip(len);
-            match is_verbatim {
-                true => self.text.push_str(inner),
-                false => self.pass(inner),
-            }
-            return;
-        }
-        self.drawing.begin(name, self.depth);
-        self.overlay();
-        self.options(Owner::Environment(name));
-        self.overlay();
-        self.skip(coordinates_len(self.near()));
-        // Column specifications and other arguments without text.
-        let found = ENVIRONMENTS_WITHOUT_TEXT.iter().find(|(other, _)| *other == name);
-        let arguments = found.map_or(0, |(_, arguments)| *arguments);
-        for _ in 0..arguments {
-            self.argument();
-            self.options(Owner::Environment(name));
-        }
-        if WITH_TITLE.contains(&name) {
-            self.options(Owner::Environment(name));
-            self.open(ArgumentKind::Heading);
-        }
     }
 
     /// Skips options in brackets.

@@ -89,6 +89,50 @@ fn quotations_and_bibliography_are_excluded_on_request() {
 }
 
 #[test]
+fn quotations_in_the_marks_of_a_format_are_excluded_on_request() {
+    // Readers dropped these marks, and whoever quoted by them had copied.
+    let dir = indexed();
+    let [own, after, quoted] = [words(9, 60), words(10, 60), words(1, 40)];
+    let latex = |quotation: &str| {
+        format!(
+            "\\documentclass{{article}}\n\\begin{{document}}\n{own}\n\n{quotation}\n\n{after}\n\
+             \\end{{document}}\n"
+        )
+    };
+    let page = |quotation: &str| format!("<html><body><p>{own}</p>{quotation}<p>{after}</p>");
+    let paragraph = |style: &str, text: &str| {
+        let style = format!("<w:pPr><w:pStyle w:val=\"{style}\"/></w:pPr>");
+        format!("<w:p>{style}<w:r><w:t>{text}</w:t></w:r></w:p>")
+    };
+    let word = format!(
+        "<w:wordDocument xmlns:w=\"http://schemas.microsoft.com/office/word/2003/wordml\"><w:body>\
+         {}{}{}</w:body></w:wordDocument>",
+        paragraph("Normal", &own),
+        paragraph("Quote", &quoted),
+        paragraph("Normal", &after)
+    );
+    for (name, essay) in [
+        ("a.md", format!("{own}\n\n> *{quoted}*\n\n{after}\n").into_bytes()),
+        ("b.html", page(&format!("<blockquote><p>{quoted}</p></blockquote>")).into_bytes()),
+        ("c.html", page(&format!("<p>As <q>{quoted}</q></p>")).into_bytes()),
+        ("d.tex", latex(&format!("\\begin{{quote}}\n{quoted}\n\\end{{quote}}")).into_bytes()),
+        ("e.tex", latex(&format!("As \\enquote{{{quoted}}}")).into_bytes()),
+        ("f.xml", word.into_bytes()),
+    ] {
+        dir.write(name, essay);
+        let report = |more: &[&str]| {
+            let base = ["search", "idx", name, "--report", "r.json"];
+            assert!(run(&dir, &[&base[..], more].concat()).status <= 1);
+            read_json(&dir, "r.json")["documents"][0].clone()
+        };
+        assert!(report(&[])["reused"].as_f64().unwrap() > 0.2, "{name}");
+        let less = report(&["--without", "quotations"]);
+        assert_eq!(less["reused"], json!(0.0), "{name}: {less}");
+        assert!(less["excluded"]["quotations"].as_u64().unwrap() > 100, "{name}");
+    }
+}
+
+#[test]
 fn the_book_lists_the_headings_of_bibliographies() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let book = fs::read_to_string(root.join("docs/howto/reports.md")).unwrap();

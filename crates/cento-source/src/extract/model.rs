@@ -7,6 +7,7 @@ use anydoc::model::{Block, CellSlot, Document, Inline};
 use anydoc::{ConvertError, Format, to_document};
 
 use crate::extracted::ExtractedText;
+use crate::quoted::with_quoted_lines;
 
 /// The reason why an encrypted document is not read.
 pub const ENCRYPTED: &str = "it is encrypted; remove the password";
@@ -52,7 +53,12 @@ fn push_blocks(blocks: &[Block], text: &mut String) {
                     }
                 }
             }
-            Block::BlockQuote(blocks) => push_blocks(blocks, text),
+            Block::BlockQuote(blocks) => {
+                let mut quoted = String::new();
+                push_blocks(blocks, &mut quoted);
+                let len = quoted.len();
+                text.push_str(&with_quoted_lines(quoted.clone(), &quoted, vec![0..len]));
+            }
             Block::CodeBlock { text: code, .. } | Block::Math(code) => {
                 push_text(code, text);
                 end(text, "\n\n");

@@ -43,7 +43,9 @@ pub fn free_paragraphs(pieces: &mut [PagePiece]) {
             continue;
         }
         for piece in paragraph {
-            if let PagePiece::Tag { place: TagPlace::Line | TagPlace::LineEnd, cost, .. } = piece {
+            if let PagePiece::Tag { place, cost } = piece
+                && (place.is_in_line() || *place == TagPlace::LineEnd)
+            {
                 *cost = 0;
             }
         }

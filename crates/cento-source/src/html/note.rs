@@ -259,10 +259,11 @@ fn is_raised(piece: &PagePiece) -> bool {
 
 /// Returns whether a piece is within a line of text and has no words.
 fn is_inline(piece: &PagePiece) -> bool {
-    matches!(
-        piece,
-        PagePiece::Tag { place: TagPlace::Line | TagPlace::WordEnd, .. } | PagePiece::Hidden(_)
-    )
+    match piece {
+        PagePiece::Tag { place, .. } => place.is_in_line() || *place == TagPlace::WordEnd,
+        PagePiece::Hidden(_) => true,
+        PagePiece::Text { .. } => false,
+    }
 }
 
 /// Returns the range of pieces from a raised text to the end of its mark. The links of a list have

@@ -31,6 +31,8 @@ pub struct PlaceInPage {
     pub main: Option<usize>,
     /// The number of the innermost enclosing container.
     pub container: Option<usize>,
+    /// The number of the innermost enclosing `blockquote`, if it is a quotation.
+    pub block_quote: Option<usize>,
 }
 
 /// Elements that hold paragraphs, and whose end tags are rarely left out.

@@ -54,6 +54,20 @@ const DELETED: [&str; 11] = [
     "xout",
 ];
 
+/// Commands whose argument is a quotation: of csquotes and dirtytalk.
+const QUOTED: [&str; 10] = [
+    "blockcquote",
+    "blockquote",
+    "enquote",
+    "foreignblockquote",
+    "foreignquote",
+    "foreigntextquote",
+    "hyphenquote",
+    "say",
+    "textcquote",
+    "textquote",
+];
+
 /// A command with a new text, followed by the text to replace.
 const REPLACED: &str = "replaced";
 
@@ -74,6 +88,8 @@ pub enum ArgumentKind {
     Heading,
     /// Text like the surrounding text, as an argument of a macro.
     Text,
+    /// A quotation, which is shown in quotation marks.
+    Quoted,
     /// A term that is shown in the plural.
     Plural,
     Deleted,
@@ -92,6 +108,7 @@ impl ArgumentKind {
             name if NOTES.contains(&name) => Some(ArgumentKind::Note),
             name if HEADINGS.contains(&name) => Some(ArgumentKind::Heading),
             name if DELETED.contains(&name) => Some(ArgumentKind::Deleted),
+            name if QUOTED.contains(&name) => Some(ArgumentKind::Quoted),
             _ => None,
         }
     }

@@ -2,7 +2,7 @@
 
 /// Commands whose arguments are not text, with the number of arguments. Citations, references and
 /// labels ([`is_pointer`](super::argument::is_pointer)) are not in the list.
-pub const WITHOUT_TEXT: [(&str, usize); 107] = [
+pub const WITHOUT_TEXT: [(&str, usize); 113] = [
     ("addbibresource", 1),
     ("addcontentsline", 3),
     ("addtocounter", 2),
@@ -12,6 +12,7 @@ pub const WITHOUT_TEXT: [(&str, usize); 107] = [
     ("bibitem", 1),
     ("bibliography", 1),
     ("bibliographystyle", 1),
+    ("blockcquote", 1),
     ("captionof", 1),
     ("captionsetup", 1),
     ("cline", 1),
@@ -32,7 +33,10 @@ pub const WITHOUT_TEXT: [(&str, usize); 107] = [
     ("fontseries", 1),
     ("fontshape", 1),
     ("fontsize", 2),
+    ("foreignblockquote", 1),
     ("foreignlanguage", 1),
+    ("foreignquote", 1),
+    ("foreigntextquote", 1),
     ("geometry", 1),
     ("graphicspath", 1),
     ("hphantom", 1),
@@ -42,6 +46,7 @@ pub const WITHOUT_TEXT: [(&str, usize); 107] = [
     ("hypersetup", 1),
     ("hypertarget", 1),
     ("hyphenation", 1),
+    ("hyphenquote", 1),
     ("IfFileExists", 1),
     ("import", 2),
     ("include", 1),
@@ -101,6 +106,7 @@ pub const WITHOUT_TEXT: [(&str, usize); 107] = [
     ("subincludefrom", 2),
     ("subinputfrom", 2),
     ("textcolor", 1),
+    ("textcquote", 1),
     ("theoremstyle", 1),
     ("thispagestyle", 1),
     ("tikzset", 1),
@@ -113,7 +119,7 @@ pub const WITHOUT_TEXT: [(&str, usize); 107] = [
 ];
 
 /// Environments whose arguments are not text, with the number of arguments.
-pub const ENVIRONMENTS_WITHOUT_TEXT: [(&str, usize); 29] = [
+pub const ENVIRONMENTS_WITHOUT_TEXT: [(&str, usize); 33] = [
     ("adjustwidth", 2),
     ("alignat", 1),
     ("alignat*", 1),
@@ -121,6 +127,10 @@ pub const ENVIRONMENTS_WITHOUT_TEXT: [(&str, usize); 29] = [
     ("CJK", 2),
     ("CJK*", 2),
     ("column", 1),
+    ("displaycquote", 1),
+    ("foreigndisplaycquote", 2),
+    ("foreigndisplayquote", 1),
+    ("hyphendisplayquote", 1),
     ("hyphenrules", 1),
     ("list", 2),
     ("longtable", 1),

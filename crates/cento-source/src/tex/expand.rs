@@ -7,6 +7,7 @@
 use super::TexReader;
 use super::argument::ArgumentKind;
 use super::command::BETWEEN_WORDS;
+use cento::text::closing_quotation_marks;
 
 /// The letter for private use that replaces the first argument in a definition.
 const FIRST: u32 = 0xF_0000;
@@ -86,7 +87,8 @@ impl ArgumentMacro {
             kinds.push(kind);
         }
         words.push(rest.to_owned());
-        let is_plain = words.iter().all(|words| !words.contains(char::is_alphabetic))
+        let is_text = |c: char| c.is_alphabetic() || !closing_quotation_marks(c).is_empty();
+        let is_plain = words.iter().all(|words| !words.contains(is_text))
             && kinds.iter().all(|kind| *kind == ArgumentKind::Text);
         // Arguments used twice or out of order stay in place.
         let is_ordered = words.iter().all(|words| !words.contains(|c: char| c as u32 >= FIRST));

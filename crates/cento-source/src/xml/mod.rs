@@ -75,6 +75,10 @@ pub enum Rule {
     Block,
     /// Moves the text behind the main text, as for a note.
     Aside,
+    /// A quotation in the line, which gets quotation marks.
+    Quoted,
+    /// Begins and ends a paragraph or several, whose lines are quoted.
+    BlockQuote,
 }
 
 /// The effects of the elements of a format.

@@ -163,6 +163,8 @@ impl Odf {
         let style = element.attribute("style-name").map(|style| self.styles.of(&style));
         let around = self.looks.last().map_or(Look::default(), |(_, look)| *look);
         let mut look = style.unwrap_or_default();
+        // Styles of words have such names, too.
+        look.is_quoted = look.is_quoted.filter(|_| element.name != "span");
         let is_hidden = element.has("is-hidden", "true")
             || (element.name == "section" && element.has("display", "none"));
         if is_hidden {
@@ -188,6 +190,8 @@ mod tests {
              <style:style style:name='Raised'>\
              <style:text-properties style:text-position='super 58%'/></style:style>\
              <style:style style:name='Small'><style:text-properties fo:font-size='1pt'/></style:style>\
+             <style:style style:name='P1' style:parent-style-name='Quotations'/>\
+             <style:style style:name='Own' style:display-name='Langes Zitat'/>\
              </office:automatic-styles><office:master-styles><style:master-page><style:header><text:p>Head</text:p>\
              </style:header><draw:frame><draw:text-box><text:p>no</text:p></draw:text-box></draw:frame>\
              </style:master-page></office:master-styles><office:body><office:text>{body}</office:text></office:body>\
@@ -226,6 +230,20 @@ mod tests {
             0,
         );
         check("<text:p><text:title>A field</text:title></text:p>", "A field", 0);
+    }
+
+    #[test]
+    fn paragraphs_with_a_style_for_quotations_are_quoted() {
+        let styled =
+            |style: &str, text: &str| format!("<text:p text:style-name='{style}'>{text}</text:p>");
+        let quoted =
+            styled("P1", "b<text:line-break/><text:span text:style-name='Raised'>c</text:span> d");
+        check(
+            &format!("{}{quoted}{}{}", styled("x", "a"), styled("Own", "e"), styled("y", "f")),
+            "a\n\n> b\n> c d\n\n> e\n\nf",
+            0,
+        );
+        check("<text:p><text:span text:style-name='Citation'>a</text:span></text:p>", "a", 0);
     }
 
     #[test]

@@ -1,14 +1,15 @@
 //! Text of XML in any vocabulary.
 //!
 //! An element that occurs mostly among words is part of a line. Every other element begins and ends
-//! a line. Notes come after the text. Descriptions of the document are skipped in laws (Akoma
-//! Ntoso), news (NITF, NewsML), articles (JATS), books (DocBook, FictionBook), captions (TTML) and
-//! feeds (RSS, Atom). Text that contains HTML tags, as in feeds, is read as a web page.
+//! a line. Notes come after the text, and quotations get marks. Descriptions of the document are
+//! skipped in laws (Akoma Ntoso), news (NITF, NewsML), articles (JATS), books (DocBook,
+//! FictionBook), captions (TTML) and feeds (RSS, Atom). Text that contains HTML tags, as in feeds,
+//! is read as a web page.
 
 use std::collections::HashMap;
 
 use super::out::MarkForm;
-use super::vocabulary::{self, INLINE, NOTES, RAISED, SKIPPED, Vocabulary};
+use super::vocabulary::{self, BLOCK_QUOTES, INLINE, NOTES, RAISED, SKIPPED, Vocabulary};
 use super::{Element, Format, Out, Rule, local, walk};
 use crate::extracted::ExtractedText;
 use crate::html::{Html, text_of_page};
@@ -110,6 +111,8 @@ struct Other {
     has_letters: bool,
     /// White space here is the layout of the file, because each letter has an element.
     is_between_letters: bool,
+    /// Whether a bibliography begins here, unless this is its title.
+    begins_bibliography: bool,
 }
 
 impl Other {
@@ -125,6 +128,7 @@ impl Other {
             rubies: 0,
             pending: String::new(),
             is_between_letters: false,
+            begins_bibliography: false,
         }
     }
 
@@ -195,6 +199,14 @@ impl Format for Other {
     fn start(&mut self, element: &Element<'_>, depth: usize, out: &mut Out) -> Rule {
         self.flush(out);
         let form = mark_form(element);
+        // A number and metadata may come before the title.
+        let may_come_first = ["info", "label"].contains(&element.name);
+        if !may_come_first
+            && std::mem::take(&mut self.begins_bibliography)
+            && element.name != "title"
+        {
+            out.begin_bibliography();
+        }
         self.is_between_letters = self.has_letters && !self.lists(|of| of.letters, element.name);
         match element.name {
             name if self.is_skipped(name) => return Rule::Skip,
@@ -203,6 +215,14 @@ impl Format for Other {
             }
             "br" | "BR" | "lb" | "eol" => out.line(),
             "p" | "para" => return Rule::Block,
+            name if self.lists(|of| of.quoted, name) => return Rule::Quoted,
+            name if BLOCK_QUOTES.contains(&name) || self.lists(|of| of.block_quotes, name) => {
+                return Rule::BlockQuote;
+            }
+            name if self.lists(|of| of.bibliographies, name) => {
+                self.begins_bibliography = true;
+                return Rule::Block;
+            }
             name if self.lists(|of| of.lines, name) => return Rule::Line,
             name if self.lists(|of| of.printed, name) => {
                 out.printed_line();
@@ -322,6 +342,49 @@ mod tests {
         check(
             "<FictionBook><body><p>gate<a type='note'>[2]</a> was</p></body></FictionBook>",
             "gate was",
+        );
+    }
+
+    #[test]
+    fn quotations_have_marks() {
+        let quotation = "<p>a</p><disp-quote><p>b <xref ref-type='bibr' rid='b'>1</xref></p>\
+            <p>c</p><attrib>d</attrib></disp-quote><p>e</p>";
+        check(
+            &format!("<article><body>{quotation}</body></article>"),
+            "a\n\n> b 1\n\n> c\n\n> d\n\ne",
+        );
+        check(
+            "<book><epigraph><para>a</para></epigraph><para>b <quote>c <quote>d</quote></quote>, \
+             <quote>\"e\"</quote></para><blockquote><para>f</para></blockquote></book>",
+            "> a\n\nb \u{201c}c \u{2018}d\u{2019}\u{201d}, \"e\"\n\n> f",
+        );
+        check(
+            "<topic><p>a <q>b</q></p><lq>c<lq>d</lq></lq></topic>",
+            "a \u{201c}b\u{201d}\n\n> c\n\n> d",
+        );
+        check("<FictionBook><body><cite><p>a</p></cite><p>b</p></body></FictionBook>", "> a\n\nb");
+        check("<stocks><quote>7</quote></stocks>", "7");
+        check("<osis><p><q sID='a'/>b<q eID='a'/></p></osis>", "b");
+    }
+
+    #[test]
+    fn a_bibliography_without_a_title_gets_a_heading() {
+        let article =
+            |list: &str| format!("<article><body><p>a</p></body><back>{list}</back></article>");
+        let list = "<ref-list><label>5</label><ref><p>b</p></ref></ref-list>";
+        check(&article(list), "a\n\n5\n\nReferences\n\nb");
+        let titled = list.replace("<ref>", "<title>Works</title><ref>");
+        check(&article(&titled), "a\n\n5\nWorks\n\nb");
+        check(
+            &article(
+                &format!("<sec><title>Literaturverzeichnis</title>{list}</sec>")
+                    .replace("<label>5</label>", ""),
+            ),
+            "a\n\nLiteraturverzeichnis\n\nb",
+        );
+        check(
+            "<book><bibliography><biblioentry>b</biblioentry></bibliography></book>",
+            "References\n\nb",
         );
     }
 

@@ -6,6 +6,8 @@ use crate::extracted::ExtractedText;
 use crate::note_mark::{
     RaisedNumbers, RaisedRole, RaisedText, is_citation, is_close, is_signs, is_word_apart,
 };
+use crate::quoted::{self, OpenQuotations};
+use cento::text::is_bibliography_heading;
 
 /// The separator before the next character.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
@@ -40,6 +42,10 @@ struct Buffer {
     raised: Option<PendingMark>,
     /// The raised numbers of the text.
     numbers: RaisedNumbers,
+    /// The number of open block quotations.
+    blocks_quoted: usize,
+    /// The open quotations in the line.
+    quotations: OpenQuotations,
 }
 
 /// The form of a text that may mark a note.
@@ -123,7 +129,8 @@ impl Buffer {
     /// Returns the bracket at the end of the text, if text is before it in the line.
     fn bracket(&self) -> Option<char> {
         let open = self.text.chars().next_back().filter(|&c| close_of(c).is_some())?;
-        let line = self.text[..self.text.len() - open.len_utf8()].trim_end_matches(' ');
+        let line = &self.text[..self.text.len() - open.len_utf8()];
+        let line = line.strip_suffix(quoted::LINE).unwrap_or(line).trim_end_matches(' ');
         let is_in_line = self.gap <= CharacterGap::Space && !line.is_empty();
         (is_in_line && !line.ends_with(['\n', '\u{c}'])).then_some(open)
     }
@@ -161,6 +168,7 @@ impl Buffer {
     fn write(&mut self, text: &str) {
         let Buffer { text: written, gap, continued, is_page_break, pages, is_print, owed, .. } =
             self;
+        let (is_quoted, quotations) = (self.blocks_quoted > 0, &mut self.quotations);
         if let Some(before) = continued.take_if(|_| !text.is_empty()) {
             *gap = before;
         }
@@ -194,9 +202,22 @@ impl Buffer {
                 CharacterGap::Block => "\n\n",
             };
             let times = if gap == CharacterGap::Page { pages } else { 1 };
+            let begins_line = written.is_empty() || separator.ends_with(['\n', '\u{c}']);
             written.extend(std::iter::repeat_n(separator, times));
+            if is_quoted && begins_line {
+                written.push_str(quoted::LINE);
+            }
+            quotations.open(written, c);
             written.push(c);
         }
+    }
+
+    /// Ends a quotation in the line.
+    fn end_quotation(&mut self) {
+        if let Some(mark) = self.quotations.closing_mark() {
+            self.settle(mark.encode_utf8(&mut [0; 4]));
+        }
+        self.quotations.end(&mut self.text);
     }
 
     /// Returns the finished text.
@@ -265,6 +286,9 @@ impl Out {
     fn separate(&mut self, by: CharacterGap) {
         let buffer = self.buffer();
         buffer.settle("");
+        if by >= CharacterGap::Block {
+            buffer.quotations.pause(&mut buffer.text);
+        }
         buffer.is_print |= by == CharacterGap::PrintedLine;
         let (owed, pages) = buffer.owed.take().unwrap_or_default();
         buffer.pages += pages;
@@ -343,6 +367,22 @@ impl Out {
         self.block();
     }
 
+    /// Says whether the following lines are quoted, in formats that say so for each paragraph.
+    pub fn quote_lines(&mut self, are_quoted: bool) {
+        self.buffer().blocks_quoted = usize::from(are_quoted);
+    }
+
+    /// Begins a bibliography without a heading. A bibliography is recognized by the heading, so
+    /// this writes one, unless the text before is one.
+    pub fn begin_bibliography(&mut self) {
+        self.block();
+        let last = self.buffer().text.rsplit('\n').next();
+        if !last.is_some_and(is_bibliography_heading) {
+            self.push(quoted::BIBLIOGRAPHY);
+            self.block();
+        }
+    }
+
     /// Counts characters of invisible text, which is not added.
     pub fn hide(&mut self, text: &str) {
         self.hidden += text.chars().filter(|c| !c.is_whitespace()).count();
@@ -371,6 +411,11 @@ impl Out {
             Rule::Line => self.line(),
             Rule::Block => self.block(),
             Rule::Aside => self.begin(),
+            Rule::Quoted => self.buffer().quotations.begin(),
+            Rule::BlockQuote => {
+                self.block();
+                self.buffer().blocks_quoted += 1;
+            }
         }
     }
 
@@ -382,6 +427,12 @@ impl Out {
             Rule::Aside => {
                 let text = self.take();
                 self.aside(text);
+            }
+            Rule::Quoted => self.buffer().end_quotation(),
+            Rule::BlockQuote => {
+                self.block();
+                let buffer = self.buffer();
+                buffer.blocks_quoted = buffer.blocks_quoted.saturating_sub(1);
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Decides the visibility of text from its style.
+//! Decides from its style whether text is visible, and whether it is a quotation.
 
 use std::collections::HashMap;
 
@@ -27,6 +27,50 @@ pub struct Look {
     pub is_raised: Option<bool>,
     /// Above the line by a length. Word has this beside the property above.
     pub is_lifted: Option<bool>,
+    /// In a paragraph with a style for block quotations.
+    pub is_quoted: Option<bool>,
+}
+
+/// Names of styles for block quotations, in small letters without spaces and signs: those of Word
+/// and LibreOffice, by which a file knows the style in every language, and those that people give
+/// their own styles.
+const QUOTING: [&str; 28] = [
+    "bloccodicitazione",
+    "blockquotation",
+    "blockquote",
+    "blocktext",
+    "blockzitat",
+    "bloquedecita",
+    "cita",
+    "citaci\u{f3}n",
+    "citat",
+    "citation",
+    "citazione",
+    "cita\u{e7}\u{e3}o",
+    "citadestacada",
+    "citazioneintensa",
+    "cytat",
+    "intensequote",
+    "intensiveszitat",
+    "intensieveciteren",
+    "langeszitat",
+    "longquotation",
+    "longquote",
+    "quotation",
+    "quotations",
+    "quote",
+    "zitat",
+    "\u{446}\u{438}\u{442}\u{430}\u{442}\u{430}",
+    "\u{5f15}\u{7528}",
+    "\u{5f15}\u{7528}\u{6587}",
+];
+
+/// Returns whether a style of this name is for block quotations.
+fn is_quoting(name: &str) -> bool {
+    // OpenDocument escapes spaces.
+    let name = name.replace("_20_", "");
+    let letters = name.chars().filter(|c| c.is_alphabetic()).flat_map(char::to_lowercase);
+    QUOTING.contains(&&*letters.collect::<String>())
 }
 
 impl Look {
@@ -41,12 +85,14 @@ impl Look {
             is_behind: self.is_behind.max(other.is_behind),
             is_raised: self.is_raised.or(other.is_raised),
             is_lifted: self.is_lifted.or(other.is_lifted),
+            is_quoted: self.is_quoted.or(other.is_quoted),
         }
     }
 
     /// Adds visible text, or counts invisible text.
     pub fn write(self, text: &str, may_lie_behind: bool, is_link: bool, out: &mut Out) {
         let is_raised = self.is_raised == Some(true) || self.is_lifted == Some(true);
+        out.quote_lines(self.is_quoted == Some(true));
         match (self.is_hidden(may_lie_behind), is_raised) {
             (true, _) => out.hide(text),
             (false, true) if is_link => out.mark(text, MarkForm::Link),
@@ -143,7 +189,10 @@ impl Styles {
     pub fn begin_odf(&mut self, element: &Element<'_>) {
         let id = element.attribute("name").unwrap_or_default();
         let parent = element.attribute("parent-style-name");
-        self.open = Some((id, ParagraphStyle { parent, ..ParagraphStyle::default() }));
+        let shown = element.attribute("display-name").unwrap_or_default();
+        let is_quoting = is_quoting(&id) || is_quoting(&shown);
+        let look = Look { is_quoted: is_quoting.then_some(true), ..Look::default() };
+        self.open = Some((id, ParagraphStyle { look, parent }));
     }
 
     /// Whether a style is being read.
@@ -156,6 +205,9 @@ impl Styles {
         let Some((_, style)) = &mut self.open else { return };
         match element.name {
             "basedOn" => style.parent = element.attribute("val"),
+            "name" if element.attribute("val").is_some_and(|name| is_quoting(&name)) => {
+                style.look.is_quoted = Some(true);
+            }
             // A table style has a background if a condition sets a background.
             "shd" if style.look.is_behind == Some(true) => {}
             _ => style.look.read(element),
@@ -176,14 +228,18 @@ impl Styles {
         }
     }
 
-    /// Returns the look of text of a style.
+    /// Returns the look of text of a style. A style that the file does not define is known by its
+    /// name.
     pub fn of(&self, id: &str) -> Look {
-        let mut look = Look::default();
-        let mut next = self.by_id.get(id);
+        let (mut look, mut next) = (Look::default(), Some(id));
         for _ in 0..CHAIN_MAX {
-            let Some(style) = next else { break };
+            let Some(id) = next else { break };
+            let Some(style) = self.by_id.get(id) else {
+                look.is_quoted = look.is_quoted.or(is_quoting(id).then_some(true));
+                break;
+            };
             look = look.over(style.look);
-            next = style.parent.as_deref().and_then(|parent| self.by_id.get(parent));
+            next = style.parent.as_deref();
         }
         look
     }

@@ -2,7 +2,8 @@
 //!
 //! The reading text lacks the header, running heads and the writer's deletions. A choice or an
 //! apparatus contributes a single reading, preferably the regularized reading. Notes come after the
-//! text. A word that continues on the next line is joined.
+//! text. A word that continues on the next line is joined. Quotations get quotation marks in the
+//! line, and quoted lines elsewhere.
 
 use super::out::MarkForm;
 use super::{Element, Format, Out, Rule, walk};
@@ -32,12 +33,11 @@ const SKIPPED: [&str; 17] = [
     "xenoData",
 ];
 
-const BLOCKS: [&str; 34] = [
+const BLOCKS: [&str; 32] = [
     "TEI",
     "TEI.2",
     "ab",
     "argument",
-    "back",
     "body",
     "byline",
     "castList",
@@ -56,7 +56,6 @@ const BLOCKS: [&str; 34] = [
     "head",
     "lg",
     "list",
-    "listBibl",
     "opener",
     "p",
     "postscript",
@@ -68,6 +67,13 @@ const BLOCKS: [&str; 34] = [
     "text",
     "trailer",
 ];
+
+/// Elements of quotations.
+const QUOTATIONS: [&str; 3] = ["q", "quote", "said"];
+
+/// Elements with lines of text. A quotation elsewhere is a block.
+const WITH_LINES: [&str; 12] =
+    ["ab", "bibl", "cell", "desc", "head", "item", "l", "note", "p", "seg", "signed", "u"];
 
 const LINES: [&str; 12] = [
     "bibl",
@@ -110,6 +116,13 @@ struct Tei {
     hiding: Vec<String>,
     /// The depth of the open element that is not displayed.
     hidden: Option<usize>,
+    /// The depth of the outermost open element with lines of text.
+    lines: Option<usize>,
+    /// The depths of the back matter and of a bibliography in it.
+    back: Option<usize>,
+    bibliography: Option<usize>,
+    /// Whether the bibliography begins here, unless this is its heading.
+    begins_bibliography: bool,
 }
 
 pub fn text_of(xml: &str) -> ExtractedText {
@@ -160,7 +173,27 @@ impl Format for Tei {
         if self.hidden.is_none() && self.is_hidden(element) {
             self.hidden = Some(depth);
         }
+        if std::mem::take(&mut self.begins_bibliography) && element.name != "head" {
+            out.begin_bibliography();
+        }
+        let is_in_lines = self.lines.is_some();
+        if WITH_LINES.contains(&element.name) {
+            self.lines = self.lines.or(Some(depth));
+        }
         match element.name {
+            name if QUOTATIONS.contains(&name) => match is_in_lines {
+                true => Rule::Quoted,
+                false => Rule::BlockQuote,
+            },
+            "back" => {
+                self.back = Some(depth);
+                Rule::Block
+            }
+            "listBibl" => {
+                self.begins_bibliography = self.back.is_some() && self.bibliography.is_none();
+                self.bibliography = self.bibliography.or(Some(depth));
+                Rule::Block
+            }
             "choice" | "app" if self.readings.len() < READINGS_DEPTH_MAX => {
                 self.readings.push(Readings { depth, best: None });
                 Rule::Inline
@@ -215,8 +248,9 @@ impl Format for Tei {
         if self.marks.last().is_some_and(|(open, _)| *open == depth) {
             self.marks.pop();
         }
-        if self.hidden == Some(depth) {
-            self.hidden = None;
+        let Tei { hidden, lines, back, bibliography, .. } = self;
+        for open in [hidden, lines, back, bibliography] {
+            open.take_if(|open| *open == depth);
         }
         self.after_word = name == "w";
     }
@@ -297,6 +331,42 @@ mod tests {
         let xml = format!("<TEI>{header}<text><body>{body}</body></text></TEI>");
         let found = text_of(&xml);
         assert_eq!((&*found.text, found.missing), (expected, None), "{body}");
+    }
+
+    #[test]
+    fn quotations_have_marks() {
+        check(
+            "<p>a <quote>b <q>c</q></quote> <said>\u{2014} d</said> \u{ab} <q>e</q> \u{bb}</p>",
+            "a \u{201c}b \u{2018}c\u{2019}\u{201d} \u{2014} d \u{ab} e \u{bb}",
+        );
+        check(
+            "<p>a</p><cit><quote><l>b</l><l>c</l></quote><bibl>d</bibl></cit><q><p>e</p></q>\
+             <p>f</p>",
+            "a\n\n> b\n> c\n\nd\n\n> e\n\nf",
+        );
+        // A note on a quotation is no part of it.
+        check("<quote><p>a<note>b</note></p></quote>", "> a\n\nb");
+        check("<p><q>a<lg><l>b</l></lg></q></p>", "\u{201c}a\u{201d}\n\n\u{201c}b\u{201d}");
+        check("<p><quote>a<hi rend='sup'>1</hi></quote> b</p>", "\u{201c}a1\u{201d} b");
+    }
+
+    #[test]
+    fn a_bibliography_without_a_heading_gets_one() {
+        let back = |list: &str| {
+            format!("<TEI><text><body><p>a</p></body><back>{list}</back></text></TEI>")
+        };
+        let list = "<listBibl><bibl>b</bibl><listBibl><bibl>c</bibl></listBibl></listBibl>";
+        for (list, expected) in [
+            (list.to_owned(), "a\n\nReferences\n\nb\n\nc"),
+            (list.replacen("<bibl>", "<head>Works</head><bibl>", 1), "a\n\nWorks\n\nb\n\nc"),
+            (
+                format!("<div><head>Sources cited</head>{list}</div>"),
+                "a\n\nSources cited\n\nb\n\nc",
+            ),
+        ] {
+            assert_eq!(text_of(&back(&list)).text, expected);
+        }
+        check("<listBibl><bibl>b</bibl></listBibl>", "b");
     }
 
     #[test]

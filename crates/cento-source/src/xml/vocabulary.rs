@@ -9,6 +9,9 @@ pub const NOTES: [&str; 4] = ["footnote", "fn", "authorialNote", "endnote"];
 /// Elements above the line, which may be marks of notes.
 pub const RAISED: [&str; 2] = ["sup", "superscript"];
 
+/// Quotations of paragraphs in any vocabulary.
+pub const BLOCK_QUOTES: [&str; 2] = ["blockquote", "disp-quote"];
+
 /// Elements in the line, although they may often be alone: articles have citations of raised
 /// numbers, which are not among words.
 pub const INLINE: [&str; 13] = [
@@ -45,6 +48,12 @@ pub struct Vocabulary {
     pub letters: &'static [&'static str],
     /// Elements with a word each.
     pub words: &'static [&'static str],
+    /// Quotations in the line.
+    pub quoted: &'static [&'static str],
+    /// Quotations of paragraphs.
+    pub block_quotes: &'static [&'static str],
+    /// Lists of works, which may have a title.
+    pub bibliographies: &'static [&'static str],
 }
 
 /// Returns the vocabularies whose documents have this root.
@@ -61,11 +70,20 @@ const NOTHING: Vocabulary = Vocabulary {
     inline: &[],
     letters: &[],
     words: &[],
+    quoted: &[],
+    block_quotes: &[],
+    bibliographies: &[],
 };
 
 static VOCABULARIES: [Vocabulary; 16] = [
     Vocabulary { roots: &["akomaNtoso"], skipped: &["meta"], ..NOTHING },
-    Vocabulary { roots: &["nitf"], skipped: &["head"], ..NOTHING },
+    Vocabulary {
+        roots: &["nitf"],
+        skipped: &["head"],
+        quoted: &["q"],
+        block_quotes: &["bq"],
+        ..NOTHING
+    },
     Vocabulary {
         roots: &["NewsML", "newsItem", "newsMessage", "packageItem"],
         skipped: &[
@@ -98,6 +116,7 @@ static VOCABULARIES: [Vocabulary; 16] = [
             "releaseinfo",
             "tex-math",
         ],
+        bibliographies: &["ref-list"],
         ..NOTHING
     },
     // DocBook. In other vocabularies, remarks are text.
@@ -107,15 +126,25 @@ static VOCABULARIES: [Vocabulary; 16] = [
             "section", "set",
         ],
         skipped: &["remark"],
+        quoted: &["quote"],
+        block_quotes: &["epigraph"],
+        bibliographies: &["bibliography", "bibliolist"],
         ..NOTHING
     },
     // DITA.
     Vocabulary {
         roots: &["bookmap", "concept", "dita", "map", "reference", "task", "topic"],
         skipped: &["draft-comment", "prolog", "required-cleanup"],
+        quoted: &["q"],
+        block_quotes: &["lq"],
         ..NOTHING
     },
-    Vocabulary { roots: &["FictionBook"], skipped: &["description"], ..NOTHING },
+    Vocabulary {
+        roots: &["FictionBook"],
+        skipped: &["description"],
+        block_quotes: &["cite", "epigraph"],
+        ..NOTHING
+    },
     Vocabulary { roots: &["tt"], skipped: &["head", "metadata"], ..NOTHING },
     Vocabulary {
         roots: &["rss", "feed", "RDF"],

@@ -214,7 +214,9 @@ impl Word {
 
     /// Adds text with the look of its run.
     fn text_of(&mut self, text: &str, out: &mut Out) {
-        let of_run = self.runs.last().copied().unwrap_or_default();
+        let mut of_run = self.runs.last().copied().unwrap_or_default();
+        // Styles of words have such names, too.
+        of_run.is_quoted = None;
         let of_paragraph = self.paragraphs.last().copied().unwrap_or_default();
         let look = of_run.over(of_paragraph);
         let may_lie_behind = self.shapes > 0 || self.behind.iter().any(|&behind| behind);
@@ -239,6 +241,7 @@ impl Word {
     fn embed(&mut self, element: &Element<'_>, out: &mut Out) {
         let id = element.attribute("id").unwrap_or_default();
         if let Some(ExtractedText { text, hidden, .. }) = self.embedded.remove(&id) {
+            out.quote_lines(false);
             out.push_paragraphs(&text);
             out.hidden += hidden;
         }
@@ -342,7 +345,10 @@ mod tests {
              xmlns:aml='x' xmlns:mc='y' xmlns:wp='z'><w:styles><w:style w:styleId='Secret'><w:rPr>\
              <w:vanish/></w:rPr></w:style><w:style w:styleId='Child'><w:basedOn w:val='Secret'/></w:style>\
              <w:style w:styleId='Dark'><w:tblStylePr><w:tcPr><w:shd w:val='clear' w:fill='000080'/>\
-             </w:tcPr></w:tblStylePr></w:style></w:styles><w:body>{body}</w:body></w:wordDocument>"
+             </w:tcPr></w:tblStylePr></w:style>\
+             <w:style w:styleId='Zitat1'><w:name w:val='Quote'/></w:style>\
+             <w:style w:styleId='Long'><w:basedOn w:val='Zitat1'/></w:style></w:styles>\
+             <w:body>{body}</w:body></w:wordDocument>"
         );
         assert_eq!(crate::xml::root::kind(xml.as_bytes()), Some(Kind::Word), "{body}");
         let found = text_of_file(&xml);
@@ -388,6 +394,27 @@ mod tests {
             run("", "c"),
         );
         check(&changed, "a b c", 0);
+    }
+
+    #[test]
+    fn paragraphs_with_a_style_for_quotations_are_quoted() {
+        let styled = |style: &str, text: &str| {
+            let style = format!("<w:pPr><w:pStyle w:val='{style}'/></w:pPr>");
+            format!("<w:p>{style}{}</w:p>", run("", text))
+        };
+        let broken = styled("Zitat1", "b<w:br/>c").replace("<w:br/>", "</w:t><w:br/><w:t>");
+        check(
+            &format!("{}{broken}{}{}", styled("x", "a"), styled("Long", "d"), styled("y", "e")),
+            "a\n\n> b\n> c\n\n> d\n\ne",
+            0,
+        );
+        // Styles that the file does not define, and a style of words.
+        check(
+            &format!("{}{}", styled("IntenseQuote", "a"), styled("QuoteChar", "b")),
+            "> a\n\nb",
+            0,
+        );
+        check(&format!("<w:p>{}</w:p>", run("<w:rStyle w:val='Citation'/>", "a")), "a", 0);
     }
 
     #[test]
