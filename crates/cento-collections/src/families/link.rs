@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use super::places::length;
 use super::request::Request;
 use crate::chronology::Chronology;
 use cento_api::error::{Error, Result};
@@ -97,6 +98,14 @@ impl Matched {
         Matched { different, share }
     }
 
+    /// Returns the matched share of the longer of the two places. Where other text interrupts the
+    /// passage, only a part of the place is matched, and a family of the other text is no family of
+    /// the passage.
+    fn in_both(self, [a, b]: [Place; 2]) -> Matched {
+        let longer = f64::from(length(a).max(length(b)));
+        Matched { share: self.share * f64::from(length(a)) / longer.max(1.0), ..self }
+    }
+
     /// Tells whether the words make a passage of at least this many words.
     pub fn is_passage(&self, min_passage: u32) -> bool {
         self.share * 100.0 >= f64::from(MATCHED_MIN)
@@ -161,6 +170,7 @@ pub fn links(
 pub fn of_pair(a: u32, b: u32, passages: &Passages, query: &Tokens, min_passage: u32) -> Vec<Link> {
     let link = |passage: &Passage| {
         let (places, matched) = ([passage.a, passage.b], Matched::new(passage, passage.a, query));
+        let matched = matched.in_both(places);
         let is_link =
             places.iter().all(|place| place.0 < place.1) && matched.is_passage(min_passage);
         let matched = (matched.share * 100.0) as u8;
@@ -186,5 +196,20 @@ impl Links {
     /// Records documents whose search for passages was cut short.
     pub fn cut(&mut self, documents: impl IntoIterator<Item = u32>) {
         self.cut.extend(documents);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_that_is_mostly_other_text_is_no_place_of_a_passage() {
+        // A page with another article in the middle of the passage once joined the families of
+        // both.
+        let matched = Matched { different: 60, share: 0.9 };
+        assert!(matched.in_both([(0, 100), (50, 160)]).is_passage(12));
+        assert!(!matched.in_both([(0, 100), (50, 260)]).is_passage(12));
+        assert!(matched.in_both([(0, 210), (50, 150)]).is_passage(12));
     }
 }
