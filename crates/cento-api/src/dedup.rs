@@ -46,9 +46,10 @@ pub struct DedupOptions {
     pub exact: bool,
     /// Cut passages of at least this many tokens, 5 or more, that an earlier document contains,
     /// from the kept documents. The punctuation and spaces around a passage go too, and up to 4
-    /// more words if the whole line or sentence goes then. Needs an index that stores text. By
-    /// default, passages of 14 tokens or more are sure to be found, and with the scheme
-    /// `kgram(k=N)` passages of N tokens or more.
+    /// more words if the whole line or sentence goes then. A near-duplicate of a document that was
+    /// cut resembles the rest less, so drop near-duplicates in a run before. Needs an index that
+    /// stores text. By default, passages of 14 tokens or more are sure to be found, and with the
+    /// scheme `kgram(k=N)` passages of N tokens or more.
     #[serde(deserialize_with = "whole::option", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(
         long, value_name = "TOKENS",
