@@ -315,6 +315,10 @@ impl<'a> Evidence<'a> {
             let found = self.of_fingerprints(address)?;
             return Ok(Some(found.of_at_least(tokens_min.saturating_mul(a_word))));
         };
+        let aligned = match self.query(TokenKind::OfPassages) {
+            Some(query) => aligned.without_sparse_ends(query),
+            None => aligned,
+        };
         let aligned = self.rated(aligned.of_at_least(tokens_min), address)?;
         let least = match self.min_passage {
             Some(least) => least as usize,

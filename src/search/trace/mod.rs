@@ -23,7 +23,7 @@ use cento_api::{CitedPart, Passage, TimeOrder, Trace, TracedSpan, Unit};
 pub use self::archive::{DocumentTime, TraceArchive, TracedDocument};
 use self::carriers::Carriers;
 pub use self::index_archive::IndexArchive;
-use self::spans::{Spans, dense_part};
+use self::spans::Spans;
 pub use self::traced_text::TracedText;
 use super::cover::greedily;
 use super::extent::Extent;
@@ -248,10 +248,12 @@ impl<'a, A: TraceArchive> Tracing<'a, A> {
         let matched = in_query.matched_in_a().iter().map(|&(start, end)| start..end);
         let matched = Ranges::new(matched.collect());
         let a = in_query.a.0..in_query.a.1;
-        // Where words have wrong letters, the whole passage corresponds.
-        let (a, matched) = match passage.by_letters {
-            true => (a, matched),
-            false => dense_part(a, matched, |bytes| self.text.size_of(bytes)),
+        // Where words have wrong letters, the whole passage corresponds. Elsewhere a document has
+        // nothing of the words before the first matched word and after the last.
+        let ends = matched.as_slice().first().zip(matched.as_slice().last());
+        let a = match (ends, passage.by_letters) {
+            (Some((first, last)), false) => first.start..last.end,
+            _ => a,
         };
         Reuse { a, matched, passage: passage.clone() }
     }

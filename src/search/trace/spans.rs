@@ -74,42 +74,6 @@ impl<F: Fn(&Ranges) -> u32> Spans<F> {
     }
 }
 
-/// How many times as much matched text counts as other text within a passage, so that a seventh of
-/// the text must be matched. With 2, a trace marks less of a text with a fifth of its words
-/// replaced (0.966 instead of 0.974).
-const MATCHED_WEIGHT: i64 = 6;
-
-/// Returns the part of a passage where more than a seventh of the text is matched, and the matched
-/// words there.
-///
-/// A document that sums up the query shares words with all of it, and so does a document with one
-/// rewritten paragraph: unrelated prose shares its short words. Without this limit, a span held
-/// text that no document has (research/RESULTS.md, "Traces beside infini-gram").
-pub fn dense_part(
-    place: Range<u32>,
-    matched: Ranges,
-    size_of: impl Fn(&Ranges) -> u32,
-) -> (Range<u32>, Ranges) {
-    let size = |range: Range<u32>| i64::from(size_of(&Ranges::new(vec![range])));
-    // The range with the greatest sum, where matched text counts `MATCHED_WEIGHT` times and other
-    // text is subtracted (Bentley 1984, "Algorithm design techniques").
-    let (mut sum, mut start, mut end) = (0, place.start, place.start);
-    let (mut best, mut most) = (place.clone(), 0);
-    for range in matched.as_slice() {
-        sum -= size(end.min(range.start)..range.start);
-        if sum <= 0 {
-            (sum, start) = (0, range.start);
-        }
-        end = range.end;
-        sum += MATCHED_WEIGHT * size(range.clone());
-        if sum > most {
-            (best, most) = (start..end, sum);
-        }
-    }
-    let outside = Ranges::new(vec![place.start..best.start, best.end..place.end]);
-    (best, matched.without(&outside))
-}
-
 /// Returns the parts of a passage outside the ascending, disjoint spans.
 fn outside(spans: &[Range<u32>], place: &Range<u32>) -> Vec<Range<u32>> {
     let first = spans.partition_point(|span| span.end <= place.start);
@@ -141,31 +105,4 @@ fn trimmed(text: &str, range: Range<u32>) -> Range<u32> {
     let end = part.trim_end_matches(is_white_space).len();
     let start = end - part[..end].trim_start_matches(is_white_space).len();
     range.start + start as u32..range.start + end as u32
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_passage_is_the_part_with_much_matched_text() {
-        let check = |matched: &[(u32, u32)], expected: (u32, u32), kept: usize| {
-            let matched = Ranges::new(matched.iter().map(|&(start, end)| start..end).collect());
-            let (place, left) = dense_part(0..1000, matched, Ranges::len);
-            assert_eq!((place.start, place.end), expected);
-            assert_eq!(left.as_slice().len(), kept);
-        };
-        // A word here and there belongs to no paragraph.
-        check(
-            &[(10, 14), (120, 123), (300, 305), (600, 660), (670, 700), (900, 906)],
-            (600, 700),
-            2,
-        );
-        // Edits do not end a passage, and neither does a gap between two of its paragraphs.
-        check(&[(0, 20), (60, 80), (130, 150)], (0, 150), 3);
-        check(&[(100, 200), (500, 600)], (100, 600), 2);
-        check(&[(100, 120), (500, 600)], (500, 600), 1);
-        check(&[(0, 1000)], (0, 1000), 1);
-        check(&[], (0, 1000), 0);
-    }
 }

@@ -2,6 +2,8 @@
 //!
 //! If both texts are available, they are aligned. Otherwise `fingerprints` finds the passages.
 
+mod dense;
+
 use std::ops::Range;
 
 use super::align::{
