@@ -8,9 +8,10 @@ pub fn width_of(value: u64) -> u32 {
     u64::BITS - value.leading_zeros()
 }
 
-/// Returns the bytes of a column of `count` values with `width` bits each.
+/// Returns the bytes of a column of `count` values with `width` bits each. A hostile count leads to
+/// more bytes than any file has.
 pub fn column_bytes(count: usize, width: u32) -> usize {
-    (count * width as usize).div_ceil(8)
+    count.saturating_mul(width as usize).div_ceil(8)
 }
 
 /// Returns value `index` of a column of `width`-bit values at the beginning of `bytes`.
@@ -182,6 +183,13 @@ mod tests {
         ) {
             get(&bytes, index, width);
         }
+    }
+
+    #[test]
+    fn a_column_of_a_hostile_count_is_longer_than_any_file() {
+        // In 64 bits, the product once was 0.
+        assert_eq!(column_bytes(1 << 59, 32), usize::MAX.div_ceil(8));
+        assert_eq!(column_bytes(usize::MAX, 0), 0);
     }
 
     #[test]
