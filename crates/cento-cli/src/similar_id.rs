@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
 
 use cento::index::Index;
 use cento::search::Searcher;
@@ -11,8 +10,9 @@ use cento::{Result, Stop};
 
 use super::key;
 
-/// The time to look for ids. Reading all ids of a large index takes longer than the hint is worth.
-const TIME_MAX: Duration = Duration::from_secs(1);
+/// The maximum number of documents whose ids are read: more take longer than the hint is worth. A
+/// limit of time would give another message on another machine.
+const DOCUMENTS_MAX: u64 = 200_000;
 
 /// Returns, for each id, the only id in the indexes on the command line with the same words.
 /// Two such ids differ in case, in the normal form of their letters, or in signs.
@@ -25,8 +25,10 @@ pub fn similar_ids(ids: &[String]) -> Vec<Option<String>> {
 }
 
 fn similar(searchers: &[Searcher], ids: &[String]) -> Result<Vec<Option<String>>> {
-    let since = Instant::now();
-    let stop = Stop::when(move || since.elapsed() > TIME_MAX);
+    let documents: u64 = searchers.iter().map(|searcher| searcher.snapshot().documents()).sum();
+    if documents > DOCUMENTS_MAX {
+        return Ok(vec![None; ids.len()]);
+    }
     let mut wanted: HashMap<Vec<u64>, Vec<String>> = HashMap::new();
     for id in ids {
         let words = words_of(id)?;
@@ -35,7 +37,7 @@ fn similar(searchers: &[Searcher], ids: &[String]) -> Result<Vec<Option<String>>
         }
     }
     for searcher in searchers {
-        searcher.for_each_document(None, &stop, &mut |address| {
+        searcher.for_each_document(None, Stop::NEVER, &mut |address| {
             let id = searcher.snapshot().id(address)?;
             match wanted.get_mut(&words_of(&id)?) {
                 Some(found) if found.len() < 2 && !found.contains(&id) => found.push(id),
