@@ -6,7 +6,7 @@ use std::sync::Arc;
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 
-use super::VerbOutcome;
+use super::{VerbFailure, VerbOutcome};
 use super::create::{ConfigArgs, Signatures, stores_text};
 use super::extract::{ReaderArgs, extraction, tables};
 use super::grouping::GroupingArgs;
@@ -159,8 +159,8 @@ const RECORD_SHARE: usize = 8;
 const RECORD_BYTES_MIN: usize = 1 << 20;
 
 impl SourceArgs {
-    /// Reports record fields that no document keeps. Returns whether a field that an option names
-    /// is missing in every record, which is reported as an error.
+    /// Reports record fields that no document keeps. Returns whether a field of --meta-field is
+    /// missing in every record, which is reported as an error.
     pub fn tell_fields(&self, source: &SourceOptions) -> bool {
         let Some(fields) = &source.field_use else { return false };
         if let Some(names) = fields.left_out() {
@@ -178,13 +178,7 @@ impl SourceArgs {
                  the right --meta-field, which replaces them"
             );
         }
-        let lacks_id_or_text = SourceArgs::tell_missing(source);
-        missing.is_some() || lacks_id_or_text
-    }
-
-    /// Reports that no record has a field that an option names. Returns whether this is so.
-    pub fn tell_missing(source: &SourceOptions) -> bool {
-        source.check_fields().inspect_err(|error| tell!("cento: {error}")).is_err()
+        missing.is_some()
     }
 
     /// Returns the options for reading files without a limit from a memory budget.
@@ -345,7 +339,11 @@ impl Add {
         let not_read = progress.finish();
         let added = added.map_err(Into::into);
         let outcome = added.and_then(|added| self.tell(&added, &not_read, &options.source));
-        if is_new && matches!(outcome, Ok(VerbOutcome::Bad)) {
+        let is_refused = matches!(
+            outcome,
+            Ok(VerbOutcome::Bad) | Err(VerbFailure::Cento(Error::InvalidArgument { .. }))
+        );
+        if is_new && is_refused {
             remove_if_empty(index);
         }
         outcome

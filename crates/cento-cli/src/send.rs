@@ -32,8 +32,9 @@ pub struct SendOptions {
 /// Sends every document of `inputs` to a service, in order, and asks the service to commit.
 ///
 /// # Errors
-/// When the service cannot be reached, `stop` is set, or, if `strict`, at the first record that is
-/// not a document. Documents sent earlier may then be in the index.
+/// When the service cannot be reached, `stop` is set, no record has a field that the options name,
+/// or, if `strict`, at the first record that is not a document. Documents sent earlier may then be
+/// in the index.
 pub fn send(
     client: &Client,
     inputs: &[PathBuf],
@@ -64,6 +65,8 @@ pub fn send(
             Err(ReadError::Refused(error) | ReadError::Unread(error)) => sending.failed(error)?,
         }
     }
+    let AddReport { added, replaced, .. } = sending.report;
+    options.source.check_fields_to_add(added + replaced)?;
     sending.flush()?;
     sending.commit()?;
     let report = AddReport { took_us: started.elapsed().as_micros() as u64, ..sending.report };

@@ -83,9 +83,13 @@ pub enum Event<'a> {
 
 /// Adds all documents of `inputs`, and commits.
 ///
+/// As long as no record had a field that the options name, [`AddOptions::commit_every`] makes no
+/// commit: a misspelled field adds nothing, and a repetition with the right name no duplicates.
+///
 /// # Errors
-/// When the index cannot be written, `stop` is set, or, if `strict`, at the first record that is
-/// not a document. The last commit stays valid.
+/// When the index cannot be written, `stop` is set, no record had a field that the options name
+/// ([`SourceOptions::check_fields`]), or, if `strict`, at the first record that is not a document.
+/// The last commit stays valid.
 pub fn add(
     index: &Index,
     inputs: &[PathBuf],
@@ -100,6 +104,7 @@ pub fn add(
     let memory_bytes = options.memory_bytes / 2;
     let mut writer = index.writer(WriterOptions::default().memory_bytes(memory_bytes))?;
     let committed = writer.committed()?.clone();
+    let before = committed.clone();
     let piped = PipelineOptions {
         threads: options.threads,
         bytes_max: options.memory_bytes / 4,
@@ -184,10 +189,17 @@ pub fn add(
             on_event(Event::Empty(&id));
         }
         report.bytes += text_bytes as u64;
-        if options.commit_every.is_some_and(|every| writer.uncommitted() >= every) {
+        let is_due = options.commit_every.is_some_and(|every| writer.uncommitted() >= every);
+        if is_due && options.source.check_fields().is_ok() {
             writer.commit()?;
         }
         on_event(Event::Progress(&report));
+    }
+    if options.source.check_fields().is_err() {
+        // The writer commits by itself when its memory is used up.
+        let is_committed = writer.committed()?.generation() != before.generation();
+        let left = (report.added + report.replaced).saturating_sub(writer.uncommitted() as u64);
+        options.source.check_fields_to_add(if is_committed { left } else { 0 })?;
     }
     writer.finish()?;
     report.took_us = started.elapsed().as_micros() as u64;

@@ -6,9 +6,9 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use crate::fields::{SHOWN_MAX, missing_in_all, short};
+use crate::fields::{SHOWN_MAX, missing_in_all, missing_of_option, short};
 use crate::text_field::bit;
-use crate::{MetaFields, SourceOptions, TextField};
+use crate::{MetaFields, NO_FIELD, SourceOptions, TextField, USUAL_ID_FIELD};
 
 /// The maximum number of recorded names. Each name has a bit in an `AtomicU64`.
 const NAMES_MAX: usize = 32;
@@ -25,6 +25,8 @@ pub struct FieldUse {
     names: [OnceLock<Box<str>>; NAMES_MAX],
     /// The names of dropped fields, a bit for each slot.
     left_out: AtomicU64,
+    /// The names of other fields of records that lack a requested field, a bit for each slot.
+    others: AtomicU64,
     /// Whether a document dropped a field that got no slot.
     has_more: AtomicBool,
     /// The requested fields of the meta object found so far, a bit per field.
@@ -41,6 +43,7 @@ pub struct FieldUse {
 #[derive(Debug, Default, Clone, Copy)]
 pub(crate) struct RecordFields {
     left_out: u64,
+    others: u64,
     has_more: bool,
     met: u64,
     met_text: u64,
@@ -70,6 +73,41 @@ impl RecordFields {
     pub fn meet_id(&mut self) {
         self.has_id = true;
     }
+
+    /// Notes the names of other fields, as long as no record had the requested field of the id or
+    /// one of the text: the user may have meant one of these names.
+    pub fn see_others<'a>(
+        &mut self,
+        all: &FieldUse,
+        options: &SourceOptions,
+        names: impl IntoIterator<Item = &'a str>,
+    ) {
+        let SourceOptions { id_field, text_field, .. } = options;
+        let has_id = self.has_id || all.has_id.load(Ordering::Relaxed);
+        let met = self.met_text | all.met_text.load(Ordering::Relaxed);
+        if (is_usual(id_field) || has_id) && first_missing(text_field, met).is_none() {
+            return;
+        }
+        for name in names.into_iter().filter(|name| !text_field.is_in(name)) {
+            if let Some(place) = all.place(name) {
+                self.others |= 1 << place;
+            }
+        }
+    }
+}
+
+/// Returns whether no option names another field for the id. The usual field may be missing.
+fn is_usual(id_field: &str) -> bool {
+    id_field == USUAL_ID_FIELD || id_field == NO_FIELD
+}
+
+/// Returns the first of several text fields that is not among `met`, a bit for each.
+fn first_missing(text_field: &TextField, met: u64) -> Option<&str> {
+    if text_field.names().count() < 2 {
+        return None;
+    }
+    let mut fields = text_field.names().enumerate();
+    fields.find(|(number, _)| met & bit(*number) == 0).map(|(_, missing)| missing)
 }
 
 impl FieldUse {
@@ -84,7 +122,15 @@ impl FieldUse {
 
     /// Adds the fields of a record that became a document. Refused records do not count.
     pub(crate) fn add(&self, record: RecordFields) {
-        let RecordFields { left_out, has_more, met, met_text, has_id } = record;
+        self.add_change(record);
+        if !self.is_any.load(Ordering::Relaxed) {
+            self.is_any.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Adds the fields of a record that changes a stored document, and needs no text.
+    pub(crate) fn add_change(&self, record: RecordFields) {
+        let RecordFields { left_out, others, has_more, met, met_text, has_id } = record;
         // Usually no bit is new. An unconditional write would take the cache line from other
         // processors.
         let add = |all: &AtomicU64, own: u64| {
@@ -93,10 +139,10 @@ impl FieldUse {
             }
         };
         add(&self.left_out, left_out);
+        add(&self.others, others);
         add(&self.met, met);
         add(&self.met_text, met_text);
-        let flags = [(&self.has_more, has_more), (&self.has_id, has_id), (&self.is_any, true)];
-        for (all, own) in flags {
+        for (all, own) in [(&self.has_more, has_more), (&self.has_id, has_id)] {
             if own && !all.load(Ordering::Relaxed) {
                 all.store(true, Ordering::Relaxed);
             }
@@ -113,7 +159,8 @@ impl FieldUse {
     ) {
         let SourceOptions { id_field, text_field, meta_fields, .. } = options;
         let mut table = RecordFields::default();
-        for name in columns {
+        let columns: Vec<&str> = columns.into_iter().collect();
+        for &name in &columns {
             table.meet_text(text_field.bits_of(name));
             match meta_fields.number_of(name) {
                 _ if name == id_field => table.meet_id(),
@@ -122,6 +169,7 @@ impl FieldUse {
                 None => table.leave_out(self, name),
             }
         }
+        table.see_others(self, options, columns);
         self.add(table);
     }
 
@@ -142,7 +190,10 @@ impl FieldUse {
     /// slots.
     #[must_use]
     pub fn left_out_names(&self) -> Vec<&str> {
-        let bits = self.left_out.load(Ordering::Relaxed);
+        self.names_of(self.left_out.load(Ordering::Relaxed))
+    }
+
+    fn names_of(&self, bits: u64) -> Vec<&str> {
         let names = self.names.iter().enumerate().filter(|(place, _)| bits >> place & 1 == 1);
         let mut names: Vec<&str> = names.filter_map(|(_, name)| Some(&**name.get()?)).collect();
         names.sort_unstable();
@@ -151,19 +202,30 @@ impl FieldUse {
 
     /// Returns whether there are records and none has the field of the id, so that every record got
     /// a number. The usual field, `id`, may be missing.
-    pub(crate) fn lacks_id(&self, id_field: &str) -> bool {
-        let is_named = id_field != SourceOptions::default().id_field;
-        is_named && self.is_any.load(Ordering::Relaxed) && !self.has_id.load(Ordering::Relaxed)
+    fn lacks_id(&self, id_field: &str) -> bool {
+        let is_any = self.is_any.load(Ordering::Relaxed);
+        !is_usual(id_field) && is_any && !self.has_id.load(Ordering::Relaxed)
     }
 
     /// Returns the first of several text fields that no record had, or `None` without records.
-    pub(crate) fn missing_text<'a>(&self, text_field: &'a TextField) -> Option<&'a str> {
-        if !self.is_any.load(Ordering::Relaxed) || text_field.names().count() < 2 {
-            return None;
+    fn missing_text<'a>(&self, text_field: &'a TextField) -> Option<&'a str> {
+        let is_any = self.is_any.load(Ordering::Relaxed);
+        first_missing(text_field, self.met_text.load(Ordering::Relaxed)).filter(|_| is_any)
+    }
+
+    /// Describes the field of the text or of the id that no record had, after the name of its
+    /// parameter. Lists the fields that the records have instead.
+    pub(crate) fn missing_of(&self, options: &SourceOptions) -> Option<(&'static str, String)> {
+        let SourceOptions { id_field, text_field, .. } = options;
+        let others = || {
+            let left_out = self.left_out.load(Ordering::Relaxed);
+            self.names_of(left_out | self.others.load(Ordering::Relaxed))
+        };
+        if let Some(field) = self.missing_text(text_field) {
+            return Some(("text_field", missing_of_option(field, "--text-field", &others())));
         }
-        let met = self.met_text.load(Ordering::Relaxed);
-        let mut fields = text_field.names().enumerate();
-        fields.find(|(number, _)| met & bit(*number) == 0).map(|(_, missing)| missing)
+        let lacks_id = self.lacks_id(id_field);
+        lacks_id.then(|| ("id_field", missing_of_option(id_field, "--id-field", &others())))
     }
 
     /// Describes the first requested field that no record had, or returns `None` without records.
@@ -209,6 +271,21 @@ mod tests {
         of(&fields, &[&"x".repeat(1 << 20)]);
         assert_eq!(fields.left_out_names().len(), NAMES_MAX);
         assert!(fields.left_out().is_some_and(|said| said.ends_with("f019, and more")));
+    }
+
+    #[test]
+    fn a_misspelled_field_of_the_id_is_told_with_the_one_that_is_meant() {
+        let misspelled = SourceOptions { id_field: "udi".into(), ..SourceOptions::default() };
+        let fields = FieldUse::default();
+        assert_eq!(fields.missing_of(&misspelled), None, "there are no records");
+        fields.add_columns(["text", "uid", "year"], &misspelled, |_| true);
+        let (option, said) = fields.missing_of(&misspelled).unwrap();
+        assert_eq!(option, "id_field");
+        let expected = "no record has the field `udi` of --id-field (did you mean `uid`?); they \
+                        have `uid`, `year`";
+        assert_eq!(said, expected);
+        fields.add_columns(["udi", "text"], &misspelled, |_| true);
+        assert_eq!(fields.missing_of(&misspelled), None);
     }
 
     #[test]

@@ -46,6 +46,16 @@ pub fn unknown(name: &str, [id, text]: [&str; 2]) -> Refusal {
 
 /// Describes a field that no record has. Also lists existing fields that cento does not read.
 pub fn missing_in_all(name: &str, names: &[&str]) -> String {
+    format!("no record has a field `{}`{}", short(name), instead(name, names))
+}
+
+/// Describes a field that `option` names and no record has, and lists existing fields.
+pub fn missing_of_option(name: &str, option: &str, names: &[&str]) -> String {
+    format!("no record has the field `{}` of {option}{}", short(name), instead(name, names))
+}
+
+/// Returns the name that may be meant, and the names that there are.
+fn instead(name: &str, names: &[&str]) -> String {
     let meant = did_you_mean(name, names.iter().copied().filter(|known| known.len() <= CHARS_MAX));
     let shown = names.iter().take(SHOWN_MAX).map(|name| format!("`{}`", short(name)));
     let shown = shown.collect::<Vec<_>>().join(", ");
@@ -54,7 +64,7 @@ pub fn missing_in_all(name: &str, names: &[&str]) -> String {
         1..=SHOWN_MAX => format!("they have {shown}"),
         _ => format!("they have {shown}, and more"),
     };
-    format!("no record has a field `{}`{meant}; {there}", short(name))
+    format!("{meant}; {there}")
 }
 
 /// Refuses a record or table with two `nouns` (such as columns) called `name`.

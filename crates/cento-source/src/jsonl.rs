@@ -161,6 +161,7 @@ fn strictly_parsed(
         if record.parts.is_some() && parts.is_empty() {
             fields.leave_out(all, PARTS);
         }
+        fields.see_others(all, options, record.others.iter().map(|(name, _)| name.as_str()));
         all.add(fields);
     }
     Ok(Document { id, text, parts, meta, record: None, id_source })
@@ -202,7 +203,7 @@ pub fn meta_change(line: &[u8], options: &SourceOptions) -> Option<Document> {
     let others = OtherFields::default();
     let meta = meta_of(&options.meta_fields, &record.meta, others, |_| {}).ok()?;
     if let Some(all) = &options.field_use {
-        all.add(record.fields);
+        all.add_change(record.fields);
     }
     (id_source == IdSource::GIVEN).then(|| Document::new(id, "").with_meta(meta))
 }

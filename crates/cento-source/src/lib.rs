@@ -215,6 +215,9 @@ pub struct SourceOptions {
 /// The name of no field: places become the ids of documents, or no meta is kept.
 pub const NO_FIELD: &str = "NONE";
 
+/// The field of the id that records usually have, and may lack.
+const USUAL_ID_FIELD: &str = "id";
+
 impl SourceOptions {
     /// Checks that the field of the id, and each of several fields of the text, was in some of the
     /// records that were read, as far as [`field_use`](Self::field_use) learned.
@@ -222,23 +225,34 @@ impl SourceOptions {
     /// # Errors
     /// When no record had a field that these options name. It is probably misspelled.
     pub fn check_fields(&self) -> Result<()> {
-        let Some(fields) = &self.field_use else { return Ok(()) };
-        if let Some(field) = fields.missing_text(&self.text_field) {
-            let what = format!(
-                "no record has the field `{field}` of --text-field, so no text has a part of it; \
-                 repeat the command with the right name"
-            );
-            return Err(Error::argument("text_field", what));
+        match self.missing_field() {
+            Some((option, what)) => {
+                let what = format!("{what}; repeat the command with the right name");
+                Err(Error::argument(option, what))
+            }
+            None => Ok(()),
         }
-        let field = &self.id_field;
-        if field != NO_FIELD && fields.lacks_id(field) {
-            let what = format!(
-                "no record has the field `{field}` of --id-field, so the ids are numbers; repeat \
-                 the command with the right name"
-            );
-            return Err(Error::argument("id_field", what));
-        }
-        Ok(())
+    }
+
+    /// Like [`check_fields`](Self::check_fields), for a run that would now add its documents, and
+    /// has added `added` documents already, which stay.
+    ///
+    /// # Errors
+    /// When no record had a field that these options name.
+    pub fn check_fields_to_add(&self, added: u64) -> Result<()> {
+        let Some((option, what)) = self.missing_field() else { return Ok(()) };
+        let what = match added {
+            0 => format!("{what}; nothing was added, so repeat the command with the right name"),
+            _ => format!(
+                "{what}; {added} of the documents were added before cento had read all records: \
+                 remove them, then repeat the command with the right name"
+            ),
+        };
+        Err(Error::argument(option, what))
+    }
+
+    fn missing_field(&self) -> Option<(&'static str, String)> {
+        self.field_use.as_ref()?.missing_of(self)
     }
 
     /// Returns the encoding that the user chose.
@@ -250,7 +264,7 @@ impl SourceOptions {
 impl Default for SourceOptions {
     fn default() -> SourceOptions {
         SourceOptions {
-            id_field: "id".into(),
+            id_field: USUAL_ID_FIELD.into(),
             text_field: "text".into(),
             meta_fields: MetaFields::All,
             field_use: None,

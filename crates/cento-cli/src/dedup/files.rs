@@ -27,9 +27,15 @@ enum KeptOutput {
     Tables(Box<TableFiles>),
 }
 
+/// The maximum number of bytes to hold back from standard output.
+const HELD_BYTES_MAX: usize = 8 << 20;
+
 /// The outputs, and a summary of the written documents.
 pub struct Files {
     out: KeptOutput,
+    /// The first lines for standard output, which cannot be taken back, as long as no record had a
+    /// field that an option names.
+    held: Option<Vec<u8>>,
     /// `None` writes to standard error.
     dropped: Option<OutFile>,
     /// The files that this run created.
@@ -127,7 +133,26 @@ impl Files {
         let text_field = source.text_field;
         let omissions = Omissions::new(args.format == Format::Json);
         let has_index = args.index.is_some();
-        Ok(Files { out, dropped, created, has_index, text_field, summary, omissions })
+        let held = args.out.is_none().then(Vec::new);
+        Ok(Files { out, held, dropped, created, has_index, text_field, summary, omissions })
+    }
+
+    /// Tells whether lines are held back, which the next document may release.
+    pub fn is_holding(&self) -> bool {
+        self.held.as_ref().is_some_and(|held| !held.is_empty())
+    }
+
+    /// Writes the lines held back, and all later lines at once.
+    ///
+    /// # Errors
+    /// When they cannot be written.
+    pub fn release(&mut self) -> cento::Result<()> {
+        match (self.held.take(), &mut self.out) {
+            (Some(held), KeptOutput::Lines(out, _)) => {
+                out.write_all(&held).map_err(|e| out.failed(e))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Writes what happened.
@@ -262,8 +287,14 @@ impl Files {
                     }
                     None => record(document),
                 };
-                let written = write_record(out, form.as_ref(), &line);
+                let written = match &mut self.held {
+                    Some(held) => write_record(held, form.as_ref(), &line),
+                    None => write_record(out, form.as_ref(), &line),
+                };
                 written.map_err(|e| out.failed(e))?;
+                if self.held.as_ref().is_some_and(|held| held.len() > HELD_BYTES_MAX) {
+                    self.release()?;
+                }
             }
             KeptOutput::Lines(..) => {}
             KeptOutput::Tables(tables) => {
@@ -301,6 +332,7 @@ impl Files {
     /// # Errors
     /// When writing or syncing fails.
     pub fn finish(mut self) -> cento::Result<(VerdictCounts, NotRead)> {
+        self.release()?;
         self.sync()?;
         self.created.iter_mut().for_each(UnwrittenFile::keep);
         match &mut self.out {

@@ -6,6 +6,7 @@ pub mod tables;
 pub mod tree;
 mod verdict_counts;
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -243,8 +244,14 @@ impl Dedup {
             }
             false => {
                 let (paths, threads, memory) = (&self.paths, self.threads(), self.memory());
-                let records =
+                let mut records =
                     cento_source::dedup_records(&index, paths, &source, threads, memory, &stop);
+                let is_read = Cell::new(false);
+                let records = std::iter::from_fn(|| {
+                    let next = records.next();
+                    is_read.set(next.is_none());
+                    next
+                });
                 let mut run = dedup::Dedup::new(&index, &self.options, records)
                     .against(&against)
                     .boilerplate(boilerplate)
@@ -256,7 +263,7 @@ impl Dedup {
                     .from(from)
                     .stop(&stop);
                 defaults = run.defaults();
-                self.write(&mut run, &mut files, &spinner)
+                self.write(&mut run, &mut files, &spinner, &source, &is_read)
             }
         };
         spinner.finish();
@@ -267,16 +274,17 @@ impl Dedup {
             // A resumed run would end with the same error.
             if matches!(error, Error::InvalidArgument { .. }) {
                 files.discard();
-                if is_new {
-                    remove_if_empty(index);
+                match is_new {
+                    true => remove_if_empty(index),
+                    false if self.is_resumable() => {
+                        note!("cento: the index has the beginning of this run: add --restart");
+                    }
+                    false => {}
                 }
             }
             return Err(error.into());
         }
-        let lacks_field = match self.index {
-            Some(_) => self.source.tell_fields(&source),
-            None => SourceArgs::tell_missing(&source),
-        };
+        let lacks_field = self.index.is_some() && self.source.tell_fields(&source);
         let is_refused = files.summary.failed > 0 && !files.summary.has_read();
         let (summary, not_read) = match lacks_field || is_refused {
             true => files.discard(),
@@ -385,17 +393,30 @@ impl Dedup {
         run: &mut dedup::Dedup<impl Iterator<Item = cento::Result<Record>>>,
         files: &mut Files,
         spinner: &Spinner,
+        source: &SourceOptions,
+        is_read: &Cell<bool>,
     ) -> cento::Result<()> {
+        let mut added = 0;
         let (mut at_commit, mut at_document) = (Failpoint::at("commit"), Failpoint::at("document"));
         while let Some(event) = run.next() {
             match event? {
                 Event::Committing => {
+                    // A record read later may have had the field.
+                    match &self.index {
+                        _ if !is_read.get() => {}
+                        Some(_) => source.check_fields_to_add(added)?,
+                        None => source.check_fields()?,
+                    }
+                    added = files.summary.kept;
                     run.set_note(files.note()?);
                     // Reached before the commit, when both files are durable.
                     at_commit.reached();
                 }
                 event => {
                     files.tell(event, self.annotate)?;
+                    if files.is_holding() && source.check_fields().is_ok() {
+                        files.release()?;
+                    }
                     at_document.reached();
                 }
             }

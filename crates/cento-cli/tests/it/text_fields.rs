@@ -162,6 +162,39 @@ fn benchmarks_may_be_nested() {
 }
 
 #[test]
+fn a_field_that_no_record_has_adds_and_writes_nothing() {
+    // Regression: documents were added under numbers, and again under their ids by the corrected
+    // command.
+    let dir = Dir::new();
+    let record = |id: &str, seed: u64| json!({"uid": id, "text": words(seed, 40)});
+    dir.write("in.jsonl", lines(&[record("a", 1), record("b", 2)]));
+    let misspelled = ["in.jsonl", "--id-field", "udi"];
+    let said = "no record has the field `udi` of --id-field (did you mean `uid`?); they have `uid`";
+    for more in [&[][..], &["--commit-every", "1"]] {
+        let run = dir.run(&[&["add", "idx"], &misspelled[..], more].concat());
+        assert!(run.status == 2 && run.err.contains(said), "{}", run.err);
+        assert!(run.err.contains("nothing was added"), "{}", run.err);
+        assert!(!dir.path("idx").exists());
+    }
+    assert_eq!(dir.run(&["add", "idx", "in.jsonl", "--id-field", "uid"]).status, 0);
+    let listed = dir.run(&["list", "idx"]).out;
+    let run = dir.run(&[&["add", "idx"], &misspelled[..]].concat());
+    assert_eq!((run.status, dir.run(&["list", "idx"]).out), (2, listed), "{}", run.err);
+    let run = dir.run(&[&["dedup"], &misspelled[..]].concat());
+    assert!(run.status == 2 && run.err.contains(said) && run.out.is_empty(), "{}", run.err);
+    let outputs = ["--index", "new", "--out", "out.jsonl"];
+    let run = dir.run(&[&["dedup"], &misspelled[..], &outputs].concat());
+    assert!(run.status == 2 && run.err.contains(said), "{}", run.err);
+    assert!(!dir.path("new").exists() && !dir.path("out.jsonl").exists());
+    let run = dir.run(&["dedup", "in.jsonl", "--id-field", "uid"]);
+    assert_eq!((run.status, run.out.lines().count()), (0, 2), "{}", run.err);
+    // Only some of the records have an id, and no commit came too early.
+    dir.write("some.jsonl", lines(&[json!({"text": words(3, 40)}), record("c", 4)]));
+    let some = ["add", "some", "some.jsonl", "--id-field", "uid", "--commit-every", "1"];
+    assert_eq!(dir.run(&some).status, 0);
+}
+
+#[test]
 fn a_record_may_lack_some_of_several_fields_and_one_that_no_record_has_is_told() {
     let dir = Dir::new();
     let (title, body) = (words(1, 20), words(2, 40));
