@@ -2,6 +2,14 @@
 
 use tantivy::query_grammar::parse_query_lenient;
 
+/// What to do about a missing value.
+const NO_VALUE: &str =
+    "there is no value; write `FIELD:VALUE`, or `FIELD:*` for documents that have the field";
+
+/// What to do about a range without a second end.
+const NO_END_OF_RANGE: &str = "a range has no end after `TO`; write `year:[2020 TO 2024]`, or \
+                               `year:[2020 TO *]` without an upper end";
+
 /// Faults in the words of the parser, and what to do.
 const CURES: [(&str, &str); 12] = [
     (
@@ -19,10 +27,7 @@ const CURES: [(&str, &str); 12] = [
         "missing space",
         "a range or a set is not complete; write `year:[2019 TO *]` or `lang: IN [de fr]`",
     ),
-    (
-        "expected word",
-        "there is no value; write `FIELD:VALUE`, or `FIELD:*` for documents that have the field",
-    ),
+    ("expected word", NO_VALUE),
     (
         "parsed possible invalid field as term",
         "there is no field before the colon; write `FIELD:VALUE`, and quote a value with a colon",
@@ -32,6 +37,13 @@ const CURES: [(&str, &str); 12] = [
     ("unparsed end of query", "nothing is open that ends here; quote a value with brackets"),
     ("expected whitespace, closing", "a sign follows a value directly; quote a value with signs"),
 ];
+
+/// Returns whether a filter ends within a range, such as `year:[2020 TO`.
+fn ends_in_range(filter: &str) -> bool {
+    let open = filter.rfind(['[', '{']);
+    let is_open = open > filter.rfind([']', '}']);
+    is_open && open.is_some_and(|at| filter[at..].split_whitespace().any(|word| word == "TO"))
+}
 
 /// Says where and why the text is not a query, as far as the parser knows, and what to write.
 pub(super) fn no_query(filter: &str) -> String {
@@ -44,7 +56,10 @@ pub(super) fn no_query(filter: &str) -> String {
     };
     let before = filter.get(..error.pos).map_or(error.pos, |before| before.chars().count());
     let cure = CURES.iter().find(|(said, _)| error.message.starts_with(said));
-    let cure = cure.map_or(error.message.as_str(), |(_, cure)| cure);
+    let cure = match cure.map_or(error.message.as_str(), |(_, cure)| cure) {
+        NO_VALUE if ends_in_range(filter) => NO_END_OF_RANGE,
+        cure => cure,
+    };
     format!("it is no query: at character {}, {cure}", before + 1)
 }
 
@@ -82,6 +97,8 @@ mod tests {
             ("date:\"2020", "at character 11, a quotation does not end"),
             ("lang: IN [de fr", "a set does not end"),
             ("date:", "at character 6, there is no value; write `FIELD:VALUE`"),
+            // Regression: the advice for a field without a value.
+            ("year:[2020 TO", "at character 14, a range has no end after `TO`"),
             (":x", "at character 1, there is no field before the colon"),
             ("NOT", "at character 1, no condition follows `NOT`"),
             ("AND", "`AND` and `OR` need a condition before and after them"),
