@@ -6,7 +6,6 @@ use std::sync::Arc;
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 
-use super::{VerbFailure, VerbOutcome};
 use super::create::{ConfigArgs, Signatures, stores_text};
 use super::extract::{ReaderArgs, extraction, tables};
 use super::grouping::GroupingArgs;
@@ -20,6 +19,7 @@ use super::target::{Target, TargetArgs};
 use super::terminal::{note, tell};
 use super::unwritten::remove_if_empty;
 use super::wait::WaitArgs;
+use super::{VerbFailure, VerbOutcome};
 use cento::Error;
 use cento::Stop;
 use cento::index::{Index, Preset};
