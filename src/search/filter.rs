@@ -23,7 +23,7 @@ use self::advice::no_query;
 use self::condition::{Condition, NO_PHRASE, field_of, has_phrase};
 pub use self::phrase::Phrase;
 
-use self::fields::{FieldFault, NamedFields, is_of_meta};
+use self::fields::{FieldFault, NamedFields, check_value, is_of_meta};
 use crate::error::{Error, Result};
 use crate::index::{Snapshot, term_of, words};
 use crate::runtime::Stop;
@@ -136,6 +136,20 @@ impl Filter<'_> {
 #[must_use]
 pub fn reads_texts(filter: &str) -> bool {
     limits::check(filter).is_ok() && parse_query(filter).is_ok_and(|ast| has_phrase(&ast))
+}
+
+/// Checks that a document has a value in this field of `meta`, which `argument` names, unless there
+/// are no documents.
+///
+/// # Errors
+/// When no document has the field, which is then misspelled, or the index cannot be read.
+pub fn check_field(snapshot: &Snapshot, argument: &'static str, field: &str) -> Result<()> {
+    let meta = snapshot.tantivy().schema().get_field(META);
+    let meta = meta.map_err(|e| Error::argument(argument, words(&e)))?;
+    check_value(snapshot, meta, field).map_err(|fault| match fault {
+        FieldFault::Refused(what) => Error::argument(argument, what),
+        FieldFault::Failed(error) => failed(snapshot, field, error),
+    })
 }
 
 /// Makes the error for a filter whose fields cannot be used or looked up.

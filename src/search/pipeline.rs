@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use super::filter::check_field;
 use super::outcome::GoalOutcome;
 use super::query::Query;
 use super::query_signature::QuerySignature;
@@ -22,7 +23,8 @@ impl Searcher {
     /// fingerprints, so every number of a hit is exact in any case.
     ///
     /// # Errors
-    /// When the query contains an unknown id, its filter cannot be parsed, or a file is damaged.
+    /// When the query contains an unknown id, its filter cannot be parsed, no document has the
+    /// field with the dates of a trace, or a file is damaged.
     /// [`Error::Cancelled`](crate::Error::Cancelled) soon after the query is stopped.
     pub fn search(&self, query: &Query) -> Result<Answer> {
         let started = Instant::now();
@@ -34,6 +36,9 @@ impl Searcher {
         let GoalOutcome { hits, extent, trace, candidates } = match query.options.goal {
             Goal::Hits => search.hits(meeting)?,
             Goal::Trace => {
+                if let Some(field) = &query.options.date {
+                    check_field(&searcher.snapshot, "date", field)?;
+                }
                 let mut traced = search.trace(meeting)?;
                 if let Some(trace) = &mut traced.trace {
                     trace.containing = search.containing()?;

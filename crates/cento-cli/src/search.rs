@@ -449,8 +449,18 @@ fn without_passages(name: &str, answer: &Answer, memory: usize) -> Option<NotCom
     (count > 0).then(|| NotCompared::new(name, what()))
 }
 
-/// Returns a message that further hits exist, with the option to raise.
+/// Returns a message that further hits, or spans of a trace, may exist, with the option to raise.
 fn more(answer: &Answer, wanted: &Query) -> String {
+    if answer.trace.is_some() && answer.total.is_none() {
+        let cure = match wanted.options.candidates {
+            Some(_) => "raise --candidates",
+            None => "--candidates 1000 compares more of them",
+        };
+        return format!(
+            "cento did not compare every document that shares fingerprints with this text, so \
+             there may be more spans and carriers; {cure}"
+        );
+    }
     let shown = answer.hits.len() as u64;
     let is_full = wanted.options.limit.is_none_or(|limit| answer.hits.len() >= limit);
     // If fewer hits than the limit are shown, the number of candidates was the limit.

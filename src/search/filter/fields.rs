@@ -121,6 +121,20 @@ impl<'a> NamedFields<'a> {
     }
 }
 
+/// Checks that a document has a value in this field of `meta`, unless there are no documents.
+pub(super) fn check_value(snapshot: &Snapshot, meta: Field, field: &str) -> Result<(), FieldFault> {
+    // A dot may also be part of the name.
+    for path in [field.to_owned(), field.replace('.', "\\.")] {
+        if is_there(snapshot, &format!("{META}.{path}"), false)? {
+            return Ok(());
+        }
+    }
+    match snapshot.documents() {
+        0 => Ok(()),
+        _ => Err(unknown(snapshot, meta, &format!("{META}.{field}"))?),
+    }
+}
+
 pub(super) fn is_of_meta(field: &str) -> bool {
     field.split('.').next() == Some(META)
 }

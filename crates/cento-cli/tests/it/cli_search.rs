@@ -103,8 +103,10 @@ fn a_trace_has_the_spans_of_a_text_and_leaves_out_documents_that_add_nothing() {
     assert!(human.contains("of one: 150 words"), "{human}");
     let rows = dir.run(&["trace", "idx", "--text", &query, "--format", "csv"]).out;
     assert_eq!(rows.lines().count(), 3, "{rows}");
-    let undated = dir.run(&["trace", "idx", "--text", &query, "--date", "yaer"]).out;
-    assert!(undated.contains("no carrier has a date in `yaer`"), "{undated}");
+    // Regression: a misspelled field was told only as a lack of dates, without the fields there are.
+    let undated = dir.run(&["trace", "idx", "--text", &query, "--date", "yaer"]);
+    assert!(undated.err.contains("no document has the field `yaer`"), "{}", undated.err);
+    assert_eq!((undated.status, undated.out.as_str()), (2, ""), "{}", undated.err);
     let nothing = dir.run(&["trace", "idx", "--text", &words(77, 60)]);
     assert_eq!(nothing.status, 1);
     assert!(nothing.out.contains("100.0 % new, in 0 spans"), "{}", nothing.out);
@@ -215,6 +217,9 @@ fn an_answer_that_was_cut_says_so_and_how_many_there_are_if_it_knows() {
     let (none, human) = search(&args);
     assert_eq!((&none["more"], &none["hits"]), (&json!(true), &json!([])));
     assert!(human.ends_with("0 hits shown, there may be more; raise --candidates\n"), "{human}");
+    // Regression: a trace, which shows spans, was to be completed with --limit.
+    let cut = dir.run(&["trace", "idx", "--text", &query, "--candidates", "1"]).out;
+    assert!(cut.contains("did not compare every document") && !cut.contains("--limit"), "{cut}");
     // A report lists sources, and a truncated search does not have every hit.
     let report = |limit| {
         dir.run(&["search", "idx", "--text", &query, "--limit", limit, "--report", "r.html"]);
