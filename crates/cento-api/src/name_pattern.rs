@@ -61,7 +61,18 @@ impl NamePattern {
                 continue;
             }
             let close = rest.find('}').filter(|_| rest.starts_with('{'));
-            let close = close.ok_or_else(|| refused("a brace has no other".into()))?;
+            let close = close.ok_or_else(|| {
+                let place = text[..text.len() - rest.len()].chars().count() + 1;
+                refused(match rest.starts_with('{') {
+                    true => format!(
+                        "the `{{` at character {place} has no `}}`; write a field as `{{student}}`"
+                    ),
+                    false => format!(
+                        "the `}}` at character {place} has no `{{` before it; write a field as \
+                         `{{student}}`"
+                    ),
+                })
+            })?;
             let piece = piece(&rest[1..close]).map_err(refused)?;
             let is_field = |piece: &PatternPiece| matches!(piece, PatternPiece::Field(_));
             if is_field(&piece) && pieces.last().is_some_and(is_field) {
@@ -278,8 +289,9 @@ mod tests {
     #[test]
     fn what_is_no_pattern_is_refused_with_the_reason() {
         for (text, why) in [
-            ("{a", "a brace"),
-            ("a}", "a brace"),
+            // Regression: "a brace has no other".
+            ("x/{a", "the `{` at character 3 has no `}`; write a field as `{student}`"),
+            ("a}", "the `}` at character 2 has no `{` before it"),
             ("{}", "no name"),
             ("{a}{b}", "between"),
             ("{a}/{a}", "{a} twice"),
