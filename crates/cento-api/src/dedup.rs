@@ -72,7 +72,8 @@ pub struct DedupOptions {
     /// the largest value. Values are compared as in `cento cluster`. cento then reads all documents
     /// before it writes any, and writes the most preferred first. `none`: keep no duplicate. cento
     /// then drops every document that has a duplicate before or after it, and writes the rest in
-    /// its order.
+    /// its order. cento chooses among the documents of one run: a document that the index has from
+    /// an earlier run stays there, and its duplicates are dropped even if you prefer them.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "WHICH", allow_hyphen_values = true))]
     pub prefer: Option<Prefer>,
