@@ -126,6 +126,12 @@ impl NamedBoilerplate {
         let found = submissions.handouts()?;
         if !found.passages.is_empty() {
             note!("cento: handed out, so not compared: {}; -b none counts it", proposed(&found));
+        } else if found.is_by_group
+            && found.of_documents < found.documents_min
+            && submissions.documents() >= found.documents_min
+        {
+            // Without groups, there are enough documents to tell what was handed out.
+            note!("cento: handed-out text counts: {}; -b FILE leaves it out", proposed(&found));
         }
         submissions.without_repeated(&found)
     }

@@ -141,6 +141,12 @@ impl Submissions {
         repeated_passages(&self.new, &self.options.scope()?, share, self.threads, &self.stop)
     }
 
+    /// Returns the number of new documents.
+    #[must_use]
+    pub fn documents(&self) -> u64 {
+        self.new.documents()
+    }
+
     /// Returns whether the texts of the new documents are stored.
     #[must_use]
     pub fn stores_texts(&self) -> bool {

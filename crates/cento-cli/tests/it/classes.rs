@@ -325,6 +325,11 @@ fn what_a_class_was_handed_out_counts_in_no_pair() {
     dir.write("sheet.txt", &sheet);
     assert_eq!(pairs(&dir, &["pairs", "class", "-b", "sheet.txt"]).0, copied);
     assert_eq!(pairs(&dir, &["pairs", "class", "-b", "none", "--limit", "100"]).0.len(), 66);
+    // Regression: with too few groups, nothing said that the worksheet counts.
+    dir.write("last/e.txt", words(99, 140));
+    let said = dir.run(&["pairs", "class", "last", "--group-by", "{year}/{*}"]).err;
+    let few = "handed-out text counts: no passage is proposed, because there are only 2 groups";
+    assert!(said.contains(few), "{said}");
     // An anonymous report counted `none` as a path.
     dir.run(&["pairs", "class", "-b", "none", "--report", "all.html", "--anonymous"]);
     let report = std::fs::read_to_string(dir.path("all.html")).unwrap();
