@@ -103,7 +103,7 @@ fn a_trace_has_the_spans_of_a_text_and_leaves_out_documents_that_add_nothing() {
     assert!(human.contains("of one: 150 words"), "{human}");
     let rows = dir.run(&["trace", "idx", "--text", &query, "--format", "csv"]).out;
     assert_eq!(rows.lines().count(), 3, "{rows}");
-    // Regression: a misspelled field was told only as a lack of dates, without the fields there are.
+    // Regression: a misspelled field was told only as a lack of dates.
     let undated = dir.run(&["trace", "idx", "--text", &query, "--date", "yaer"]);
     assert!(undated.err.contains("no document has the field `yaer`"), "{}", undated.err);
     assert_eq!((undated.status, undated.out.as_str()), (2, ""), "{}", undated.err);
