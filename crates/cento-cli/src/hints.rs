@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use super::lock_holder;
 use super::missing;
 use super::output::counted;
-use super::similar_id::similar_ids;
+use super::similar_id::{similar_ids, where_ids_are};
 use cento::index::Index;
 use cento::{ConflictKind, Corruption, Error, Reason};
 
@@ -127,6 +127,18 @@ pub fn hint(error: &Error) -> Option<Cow<'static, str>> {
                 let line = "cargo install --locked --path crates/cento-cli --features";
                 return Some(format!("`{line} {feature}` builds a cento that has it").into());
             }
+            Reason::UnknownId => return where_ids_are().map(Cow::Owned),
+            Reason::OtherScheme => {
+                let Error::Index { path, .. } = error else { return None };
+                return Some(
+                    format!(
+                        "if {0} stores texts, `cento export {0} | cento add new.idx -` makes a \
+                         copy with the --scheme and --analyzer that you give",
+                        path.display()
+                    )
+                    .into(),
+                );
+            }
             reason => on_reason(reason)?,
         },
     };
@@ -161,7 +173,6 @@ fn on_reason(reason: Reason<'_>) -> Option<&'static str> {
         Reason::NotEmpty => {
             "the index comes first and the files after it, as in `cento add x.idx FILES`"
         }
-        Reason::UnknownId => "`cento list INDEX` shows the ids",
         Reason::NoStore => {
             "`cento store push` puts one there; in other verbs the store comes before the directory"
         }

@@ -6,15 +6,18 @@ use std::path::{Path, PathBuf};
 use cento::index::Index;
 use cento_api::suggest::nearest;
 
-/// Says that a path does not exist, and suggests a similar path.
+/// Says that a path does not exist, and suggests a similar path. Names the option with the path.
 pub fn does_not_exist(path: &Path) -> String {
-    let name = path.display();
+    let given: Vec<OsString> = std::env::args_os().collect();
+    let name = match option_before(path, &given) {
+        Some(option) => format!("{}, which {option} names,", path.display()),
+        None => path.display().to_string(),
+    };
     let folder = folder_of(path);
     if let Some(meant) = similar(path) {
         return format!("{name} does not exist; did you mean {}?", meant.display());
     }
     let is_text = |given: &OsString| given == path && given.as_encoded_bytes().contains(&b' ');
-    let given: Vec<OsString> = std::env::args_os().collect();
     if given.iter().any(is_text) && verb_of(&given).is_some_and(|verb| TAKE_TEXT.contains(&verb)) {
         return format!("{name} does not exist; to search for these words, give them with --text");
     }
@@ -58,6 +61,14 @@ pub fn no_index(path: &Path, given: &[OsString]) -> String {
     if let Some(meant) = similar(path) {
         return format!("{name} does not exist; did you mean {}?", meant.display());
     }
+    let verb = verb_of(given);
+    if let Some(option) = option_before(path, given)
+        && verb.is_some_and(|verb| TAKE_FILES_OR_INDEX.contains(&verb))
+    {
+        return format!(
+            "{name} does not exist; {option} takes a folder, a file, an archive or an index"
+        );
+    }
     format!(
         "{name} does not exist; `cento add {name} FILES` makes an index of files, and `cento \
          create {name}` makes an empty one"
@@ -67,6 +78,12 @@ pub fn no_index(path: &Path, given: &[OsString]) -> String {
 /// Verbs with the option --text.
 const TAKE_TEXT: [&str; 2] = ["search", "trace"];
 
+/// Verbs with an option --against that takes files or an index.
+const TAKE_FILES_OR_INDEX: [&str; 2] = ["demo", "pairs"];
+
+/// Verbs with files after the index.
+const TAKE_FILES: [&str; 3] = ["add", "search", "trace"];
+
 /// Returns the first word after the program.
 fn verb_of(given: &[OsString]) -> Option<&str> {
     given.get(1)?.to_str().filter(|verb| !verb.starts_with('-'))
@@ -75,6 +92,12 @@ fn verb_of(given: &[OsString]) -> Option<&str> {
 /// Describes a file in the place of an index. `given` is the command line.
 pub fn file_for_index(path: &Path, given: &[OsString]) -> String {
     let name = path.display();
+    if let Some(option) = option_before(path, given) {
+        return format!(
+            "{name} is a file, not an index, which {option} takes; `cento add x.idx {name}` makes \
+             one"
+        );
+    }
     match (index_after(path, given), verb_of(given)) {
         (Some(index), Some(verb)) => {
             let index = index.display();
@@ -83,10 +106,16 @@ pub fn file_for_index(path: &Path, given: &[OsString]) -> String {
                  {name}`"
             )
         }
-        _ => format!(
-            "{name} is a file, not an index; the index comes first, as in `cento search x.idx \
-             {name}`, and `cento add x.idx {name}` makes one"
+        (None, Some("add")) => format!(
+            "{name} is a file, not an index; the index comes first, as in `cento add x.idx {name}`"
         ),
+        (None, Some(verb)) if TAKE_FILES.contains(&verb) => format!(
+            "{name} is a file, not an index; the index comes first, as in `cento {verb} x.idx \
+             {name}`, and `cento add x.idx FILES` makes one"
+        ),
+        _ => {
+            format!("{name} is a file, not an index; `cento add x.idx {name}` makes an index of it")
+        }
     }
 }
 
@@ -126,10 +155,54 @@ fn index_after(path: &Path, given: &[OsString]) -> Option<PathBuf> {
     given[at + 1..].iter().map(PathBuf::from).find(|path| Index::exists(path))
 }
 
+/// Returns the option of the verb whose value is this path.
+fn option_before(path: &Path, given: &[OsString]) -> Option<String> {
+    let command = crate::command();
+    let mut verb = &command;
+    for name in given.iter().skip(1).map_while(|given| given.to_str()) {
+        let Some(found) = verb.find_subcommand(name) else { break };
+        verb = found;
+    }
+    let takes = |option: &str| {
+        let is_named = |arg: &clap::Arg| match option.strip_prefix("--") {
+            Some(long) => arg.get_long() == Some(long),
+            None => arg.get_short().is_some_and(|short| option == format!("-{short}")),
+        };
+        verb.get_arguments().any(|arg| is_named(arg) && arg.get_action().takes_values())
+    };
+    let mut before = "";
+    for argument in given.iter().skip(1).map_while(|given| given.to_str()) {
+        let (option, value) = argument.split_once('=').unwrap_or((before, argument));
+        if Path::new(value) == path && takes(option) {
+            return Some(option.to_owned());
+        }
+        before = argument;
+    }
+    None
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use cento::index::Config;
+
+    #[test]
+    fn a_path_is_told_with_its_option() {
+        // Regression: advice about the order of arguments, or about indexes alone.
+        let given = |line: &str| line.split(' ').map(OsString::from).collect::<Vec<_>>();
+        let option = |line: &str| option_before(Path::new("old"), &given(line));
+        assert_eq!(option("cento pairs class --against old").as_deref(), Some("--against"));
+        assert_eq!(option("cento pairs class --against=old").as_deref(), Some("--against"));
+        assert_eq!(option("cento pairs class -b old").as_deref(), Some("-b"));
+        assert_eq!(option("cento serve x.idx --config old").as_deref(), Some("--config"));
+        assert_eq!(option("cento search x.idx --passages old"), None);
+        assert_eq!(option("cento add old a.txt"), None);
+        let said = |line: &str| file_for_index(Path::new("old"), &given(line));
+        assert!(said("cento add old a.txt").ends_with("as in `cento add x.idx old`"));
+        assert!(said("cento trace old a.txt").contains("as in `cento trace x.idx old`"));
+        let said = ["cento stats old", "cento dedup a.jsonl --against old"].map(said);
+        assert!(said.iter().all(|said| !said.contains("comes first")), "{said:?}");
+    }
 
     #[test]
     fn a_slip_in_a_name_or_in_a_folder_is_corrected() {
@@ -162,6 +235,6 @@ mod tests {
         assert!(said(&["tides", "tides", index]).ends_with("the index comes first"));
         assert!(said(&["tides"]).contains("`cento create tides`"));
         let said = said(&["cento", "pairs", "--against", "tides", index]);
-        assert!(said.contains("`cento create tides`"), "{said}");
+        assert!(said.contains("--against takes a folder, a file, an archive or an"), "{said}");
     }
 }

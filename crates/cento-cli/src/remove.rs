@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::key;
 use super::output::{self, Format};
 use super::progress::stop_flag;
-use super::similar_id::similar_ids;
+use super::similar_id::{similar_ids, where_ids_are};
 use super::target::{Target, TargetArgs};
 use super::terminal::{note, tell};
 use super::wait::WaitArgs;
@@ -231,11 +231,9 @@ impl Remove {
             Format::Json => output::print_json(report)?,
             Format::Human => {
                 for (id, meant) in report.missing.iter().zip(similar_ids(&report.missing)) {
-                    let hint = match meant {
-                        Some(meant) => format!("did you mean `{meant}`?"),
-                        None => "`cento list INDEX` shows the ids".to_owned(),
-                    };
-                    tell!("cento: no document has the id `{id}`; {hint}");
+                    let hint = meant.map(|meant| format!("did you mean `{meant}`?"));
+                    let hint = hint.or_else(where_ids_are).map(|hint| format!("; {hint}"));
+                    tell!("cento: no document has the id `{id}`{}", hint.unwrap_or_default());
                 }
                 let would = if report.dry_run { "would be " } else { "" };
                 note!("{} {would}removed", output::count(report.removed));

@@ -1,6 +1,7 @@
 //! Suggests a stored id in place of an id that no document has.
 
 use std::collections::HashMap;
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use cento::index::Index;
@@ -17,11 +18,26 @@ const DOCUMENTS_MAX: u64 = 200_000;
 /// Returns, for each id, the only id in the indexes on the command line with the same words.
 /// Two such ids differ in case, in the normal form of their letters, or in signs.
 pub fn similar_ids(ids: &[String]) -> Vec<Option<String>> {
-    let indexes = std::env::args_os().skip(1).map(PathBuf::from).filter(|path| Index::exists(path));
-    let searchers = indexes.map(|path| Ok(Searcher::new(key::open(path)?.snapshot()?)));
+    let searchers = indexes().map(|path| Ok(Searcher::new(key::open(path)?.snapshot()?)));
     // Without a suggestion, the error of the command is still told.
     let searchers: Result<Vec<Searcher>> = searchers.collect();
     searchers.and_then(|searchers| similar(&searchers, ids)).unwrap_or(vec![None; ids.len()])
+}
+
+/// Says where the user finds the ids: in the first index on the command line, or in the files. A
+/// service does not list its ids.
+pub fn where_ids_are() -> Option<String> {
+    if let Some(index) = indexes().next() {
+        return Some(format!("`cento list {}` shows the ids", index.display()));
+    }
+    let is_url = |given: OsString| given.to_string_lossy().starts_with("--url");
+    let is_of_service = std::env::args_os().any(is_url);
+    (!is_of_service).then(|| "the id is that of the record, or else the path of the file".into())
+}
+
+/// Returns the indexes on the command line.
+fn indexes() -> impl Iterator<Item = PathBuf> {
+    std::env::args_os().skip(1).map(PathBuf::from).filter(|path| Index::exists(path))
 }
 
 fn similar(searchers: &[Searcher], ids: &[String]) -> Result<Vec<Option<String>>> {

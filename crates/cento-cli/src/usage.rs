@@ -188,8 +188,10 @@ pub fn advised(error: clap::Error, command: &Command, given: &[OsString]) -> cla
                 own(typed, &line)
             }
         }),
-        ErrorKind::UnknownArgument => text(ContextKind::InvalidArg)
-            .and_then(|typed| option(typed, &line, text(ContextKind::SuggestedArg))),
+        ErrorKind::UnknownArgument => text(ContextKind::InvalidArg).and_then(|typed| {
+            let verb = before_verb(typed, command, given).filter(|_| line.names.is_empty());
+            verb.or_else(|| option(typed, &line, text(ContextKind::SuggestedArg)))
+        }),
         ErrorKind::MissingRequiredArgument => missing(&line),
         ErrorKind::InvalidValue if text(ContextKind::InvalidArg) == Some("--html <HTML>") => {
             Some("`--report FILE.html` writes a report; --html is about the HTML pages read".into())
@@ -277,11 +279,33 @@ fn own(typed: &str, line: &UsageLine<'_>) -> Option<String> {
     }
 }
 
+/// Returns where to type this option of a verb, which is before the verb.
+fn before_verb(typed: &str, command: &Command, given: &[OsString]) -> Option<String> {
+    let name = typed.split('=').next()?;
+    let is_meant = |verb: &&Command| {
+        verb.get_arguments().any(|arg| {
+            arg.get_long().is_some_and(|long| name == format!("--{long}"))
+                || arg.get_short().is_some_and(|short| name == format!("-{short}"))
+        })
+    };
+    let words = given.iter().skip(1).filter_map(|word| word.to_str());
+    let verb = words.filter_map(|word| command.find_subcommand(word)).find(is_meant)?;
+    Some(format!("options come after the verb, as in `cento {} {name} ...`", verb.get_name()))
+}
+
 /// Returns what to type instead of this option. `similar` is the suggestion of the parser.
 fn option(typed: &str, line: &UsageLine<'_>, similar: Option<&str>) -> Option<String> {
     if typed.parse::<f64>().is_ok() {
         return Some("a value is not negative here".into());
     }
+    let mut after = line.rest.iter().skip_while(|given| given.to_str() != Some(typed)).skip(1);
+    let is_report = |path: &OsString| path.to_string_lossy().ends_with(".html");
+    if typed == "-r" && line.has("report") && after.next().is_some_and(is_report) {
+        return Some("`--report FILE.html` writes a report".into());
+    }
+    // A second file is meant as the output.
+    let is_output = !typed.starts_with('-') && line.is_at(&Verbs(&["export"]));
+    let typed = if is_output { "--out" } else { typed };
     let mut tips = OPTION_TIPS.iter().filter(|(options, ..)| options.contains(&typed));
     if let Some((.., tip)) = tips.find(|(_, place, _)| line.is_at(place)) {
         return Some((*tip).into());
@@ -292,7 +316,10 @@ fn option(typed: &str, line: &UsageLine<'_>, similar: Option<&str>) -> Option<St
         extends
             || nearest(typed.trim_start_matches('-'), [similar.trim_start_matches('-')]).is_some()
     };
-    let list = || format!("`{} --help` lists all options", line.typed());
+    let list = || match line.names.is_empty() {
+        true => "options come after the verb, and `cento VERB --help` lists them".into(),
+        false => format!("`{} --help` lists all options", line.typed()),
+    };
     (!similar.is_some_and(is_likely)).then(list)
 }
 

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 
+use crate::hints::ErrorWithHint;
 use crate::terminal::tell;
 use crate::{Result, VerbOutcome};
 use cento_client::DEFAULT_PORT;
@@ -39,7 +40,7 @@ impl Health {
             }
             // The answer to the question, and no misuse of this command.
             Err(error) => {
-                tell!("cento: {error}");
+                tell!("cento: {}", ErrorWithHint(&error));
                 Ok(VerbOutcome::Nothing)
             }
         }

@@ -283,7 +283,7 @@ fn pairs_are_of_indexes_or_of_files_and_not_of_both() {
         refused(&["idx", option, value], &why);
     }
     refused(&["in", "--out", "x"], "--out is for pairs of indexes, and in is no index");
-    refused(&["in", "--against", "no.idx"], "no.idx does not exist; `cento add no.idx FILES`");
+    refused(&["in", "--against", "no.idx"], "no.idx does not exist; --against takes a folder");
     let boilerplate = ["idx", "--against", "other", "-b", "in/a.txt"];
     refused(&boilerplate, "--boilerplate cannot be used with --against");
     let ranked = ["idx", "--rank", "overlap", "--out", "x"];

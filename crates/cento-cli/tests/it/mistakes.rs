@@ -70,8 +70,18 @@ const MISTAKES: &[(&str, &[(&str, &str)])] = &[
             ("withdraw a idx", "the index comes first"),
             ("store push s3://b/c idx", "the index comes first"),
             ("list s3://b/c", "`cento store pull s3://b/c x.idx`"),
-            ("show idx zzz", "`cento list INDEX` shows the ids"),
-            ("remove idx zzz", "no document has the id `zzz`; `cento list INDEX` shows the ids"),
+            ("show idx zzz", "`cento list idx` shows the ids"),
+            ("remove idx zzz", "no document has the id `zzz`; `cento list idx` shows the ids"),
+            ("families class --document zzz", "or else the path of the file"),
+            ("add a.txt corpus.jsonl", "the index comes first, as in `cento add x.idx a.txt`"),
+            ("stats a.txt", "a file, not an index; `cento add x.idx a.txt` makes an index of it"),
+            ("dedup corpus.jsonl --against a.txt", "not an index, which --against takes"),
+            ("demo class --against last", "--against takes a folder, a file, an archive or"),
+            ("--for code pairs class", "options come after the verb, as in `cento pairs --for"),
+            ("--zzz pairs class", "`cento VERB --help` lists them"),
+            ("serve idx --tokens nope", "nope, which --tokens names, does not exist"),
+            ("serve idx --config no.toml", "no.toml, which --config names, does not exist"),
+            ("merge idx other.idx", "`cento export other.idx | cento add new.idx -`"),
             (
                 "decontaminate corpus.jsonl a.txt",
                 "`cento decontaminate corpus.jsonl --against a.txt`",
@@ -135,6 +145,8 @@ const MISTAKES: &[(&str, &[(&str, &str)])] = &[
             ("search idx a.txt --for code", "`cento add x.idx FILES --for code`"),
             ("search idx a.txt --scheme winnow", "the index has this setting"),
             ("export idx --out x.jsonl", "`cento export x.idx > x.jsonl`"),
+            ("export idx x.jsonl", "`cento export x.idx > x.jsonl`"),
+            ("pairs class -r class.html", "`--report FILE.html` writes a report"),
             ("check idx --repair", "`cento recover INDEX --to NEW`"),
             ("dedup corpus.jsonl --keep last", "`--prefer` decides which duplicate stays"),
             ("add new.idx a.txt --id name", "'--id-field'"),
@@ -205,6 +217,7 @@ fn the_message_about_a_mistake_names_the_cure() {
         dir.write(name, words(1, 80));
     }
     dir.json(&["add", "idx", "corpus.jsonl"]);
+    dir.json(&["add", "other.idx", "corpus.jsonl", "--scheme", "kgram(k=3)"]);
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port().to_string();
     let (mut number, mut wrong) = (0, Vec::new());
