@@ -396,7 +396,7 @@ impl Dedup {
         source: &SourceOptions,
         is_read: &Cell<bool>,
     ) -> cento::Result<()> {
-        let mut added = 0;
+        let mut added = files.summary.kept;
         let (mut at_commit, mut at_document) = (Failpoint::at("commit"), Failpoint::at("document"));
         while let Some(event) = run.next() {
             match event? {
