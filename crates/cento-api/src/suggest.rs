@@ -17,12 +17,28 @@ pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
     let name = name.to_ascii_lowercase();
     let mut best: Option<(f64, &str)> = None;
     for candidate in known {
-        let alike = strsim::jaro(&name, &candidate.to_ascii_lowercase());
+        let known = candidate.to_ascii_lowercase();
+        let alike = strsim::jaro(&name, &known);
+        let alike = if is_swapped(&name, &known) { alike.max(ALIKE_MIN) } else { alike };
         if alike >= ALIKE_MIN && best.is_none_or(|(most, _)| alike > most) {
             best = Some((alike, candidate));
         }
     }
     best.map(|(_, candidate)| candidate)
+}
+
+/// Returns whether the names differ only by two neighboring characters in another order, as `udi`
+/// and `uid` do. The Jaro similarity of such short names is low.
+fn is_swapped(one: &str, other: &str) -> bool {
+    let (one, other): (Vec<char>, Vec<char>) = (one.chars().collect(), other.chars().collect());
+    if one.len() != other.len() {
+        return false;
+    }
+    let differing: Vec<usize> = (0..one.len()).filter(|&at| one[at] != other[at]).collect();
+    match differing[..] {
+        [at, next] => next == at + 1 && one[at] == other[next] && one[next] == other[at],
+        _ => false,
+    }
 }
 
 /// Returns ` (did you mean `x`?)` with the known name that is most similar to `name`, or an empty
@@ -38,11 +54,13 @@ mod tests {
 
     #[test]
     fn a_slip_is_recognized_and_another_word_is_not() {
-        let known = ["winnow", "minhash", "text", "id"];
+        let known = ["winnow", "minhash", "text", "id", "uid"];
         for (name, meant) in [
             ("winow", Some("winnow")),
             ("Minhash", Some("minhash")),
             ("txt", Some("text")),
+            ("udi", Some("uid")),
+            ("uxd", None),
             ("body", None),
             ("", None),
         ] {
