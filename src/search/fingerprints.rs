@@ -24,6 +24,14 @@ impl Searcher {
         self.keys_within(address, None, stop)
     }
 
+    /// Returns whether only its text tells which fingerprints of a stored document count, because
+    /// the boilerplate includes cited text, or templates of programs.
+    #[must_use]
+    pub fn counts_by_texts(&self) -> bool {
+        let ignored = self.ignored.as_ref().filter(|_| self.stores_texts());
+        ignored.is_some_and(|ignored| ignored.boilerplate.depends_on_texts())
+    }
+
     /// Returns the distinct fingerprints, within the memory budget of the query, if any.
     pub(super) fn keys_within(
         &self,

@@ -37,6 +37,7 @@ mod chronology;
 pub mod cluster;
 mod contenders;
 mod copies;
+mod counted;
 mod cutting;
 pub mod decontaminate;
 pub mod dedup;

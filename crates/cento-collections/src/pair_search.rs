@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::contenders::{Archive, Contenders, CountedPair, PairCandidate, RankedPairs, is_met};
 use super::copies::Copies;
+use super::counted::CountedKeys;
 use super::numbering::Numbering;
 use super::pair::{Pair, check_texts, is_too_short};
 use super::program_texts::{ProgramTexts, ScoredTexts};
@@ -213,6 +214,8 @@ pub(super) struct PairSearch<'a> {
     other: Numbering,
     series: Option<Arc<Series>>,
     copies: Copies,
+    /// Counts the common fingerprints, if only texts tell which fingerprints count.
+    counted: Option<CountedKeys<'a>>,
     scores: Option<Arc<PairScores>>,
     is_of_programs: bool,
     /// The weights of documents in the searched index, if fingerprints are weighed.
@@ -267,6 +270,7 @@ impl<'a> PairSearch<'a> {
             PairScores::new(texts.clone(), new, threads, stop)
         };
         let scores = texts.scored.as_ref().map(scores).transpose()?.map(Arc::new);
+        let counted = CountedKeys::new(searcher, against, texts.memory.clone());
         let copies = Copies::new(searcher, against, wanted.max_df, series.as_deref(), stop)?;
         Ok(PairSearch {
             searcher,
@@ -279,6 +283,7 @@ impl<'a> PairSearch<'a> {
             other: other_numbering,
             series,
             copies,
+            counted,
             scores,
             is_of_programs: snapshot.config().analyzer.is_of_programs(),
             weights: wanted.weights(against.unwrap_or(searcher)),
@@ -371,6 +376,9 @@ impl<'a> PairSearch<'a> {
             }
         }
         self.add_copies(number, &own, &mut pairs)?;
+        if let Some(counted) = &self.counted {
+            counted.count(&mut pairs, self.thresholds.overlap(), self.stop)?;
+        }
         pairs.sort_unstable_by_key(|pair| (pair.a, pair.b));
         if self.is_of_programs {
             for pair in &mut pairs {
