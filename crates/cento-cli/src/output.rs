@@ -89,6 +89,9 @@ pub struct ListEnd<'a> {
     /// Pairs compared only by fingerprints.
     #[serde(skip_serializing_if = "is_zero")]
     estimated_pairs: u64,
+    /// The clusters are of this number of most similar pairs, if not of all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    examined_pairs: Option<u64>,
     /// The preset's defaults that affected the result.
     #[serde(skip_serializing_if = "Option::is_none")]
     defaults: Option<PresetDefaults>,
@@ -107,6 +110,7 @@ impl<'a> ListEnd<'a> {
             left_out: &[],
             warnings: &[],
             estimated_pairs: 0,
+            examined_pairs: None,
             defaults: None,
         }
     }
@@ -126,6 +130,11 @@ impl<'a> ListEnd<'a> {
         ListEnd { estimated_pairs, ..self }
     }
 
+    /// Adds the number of pairs that clusters are of, if there are more.
+    pub fn with_examined_pairs(self, examined_pairs: Option<u64>) -> ListEnd<'a> {
+        ListEnd { examined_pairs, ..self }
+    }
+
     /// Adds the preset's defaults that affected the result.
     pub fn with_defaults(self, defaults: Option<PresetDefaults>) -> ListEnd<'a> {
         ListEnd { defaults, ..self }
@@ -137,6 +146,7 @@ impl<'a> ListEnd<'a> {
             && self.left_out.is_empty()
             && self.warnings.is_empty()
             && self.estimated_pairs == 0
+            && self.examined_pairs.is_none()
             && self.defaults.is_none();
         match self.more || !is_whole {
             true => writeln!(out, "{}", terminal::json(self)?),

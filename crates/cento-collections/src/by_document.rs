@@ -5,6 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::PairOptions;
 use super::contenders::Contenders;
+use super::links::Connect;
 use super::numbering::Numbering;
 use super::pair::Pair;
 use super::pair_search::{PairConditions, PairSearch, PairTexts};
@@ -26,6 +27,8 @@ pub(super) struct Join {
     pub memory: Option<QueryMemory>,
     /// The law that tells chance passages from evidence, computed when first needed.
     pub chance: Arc<OnceLock<Option<Arc<Chance>>>>,
+    /// What to find out about the documents that pairs connect.
+    pub connect: Connect,
 }
 
 impl Join {

@@ -30,18 +30,31 @@ pub(super) struct RankedPairs {
 /// What a count of pairs needs to know about a pair.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct CountedPair {
+    /// The first document, as in [`Pair`].
+    pub a: DocAddress,
+    /// The second document.
+    pub b: DocAddress,
     /// The symmetric similarity. The histogram counts pairs by this value.
     pub similarity: f64,
     /// Whether the pair meets the thresholds.
     pub is_met: bool,
     /// Whether the similarity was estimated from fingerprints alone.
     pub is_estimated: bool,
+    /// Whether a program is known to be too short for meaningful numbers.
+    pub is_too_short: bool,
 }
 
 impl CountedPair {
     /// Describes a pair that meets the thresholds.
     pub fn met(pair: &Pair) -> CountedPair {
-        CountedPair { similarity: pair.similarity.symmetric(), is_met: true, is_estimated: false }
+        CountedPair {
+            a: pair.a,
+            b: pair.b,
+            similarity: pair.similarity.symmetric(),
+            is_met: true,
+            is_estimated: false,
+            is_too_short: pair.too_short == Some(true),
+        }
     }
 }
 

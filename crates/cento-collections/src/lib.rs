@@ -46,6 +46,7 @@ pub mod families;
 mod job;
 mod known;
 pub mod lineage;
+pub mod links;
 pub mod most_similar;
 mod numbering;
 mod overlap_minimum;

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 pub use super::SymmetricPair;
 use super::contenders::Archive;
 use super::defaults::{EffectiveOptions, PairList};
+use super::links::Links;
 use super::numbering::Numbering;
 use super::pair::Pair;
 use super::pair_search::PairConditions;
@@ -56,6 +57,8 @@ pub struct MostSimilar {
     pub pairs: Vec<SymmetricPair>,
     /// The number of pairs that meet the thresholds, shown or not.
     pub total: u64,
+    /// The documents that all pairs connect, shown or not, if [wanted](Pairs::connecting).
+    pub links: Links,
     /// The pairs, shown or not, by similarity.
     pub histogram: Histogram,
     /// The number of documents that were compared.
@@ -162,7 +165,7 @@ impl Pairs {
         };
         let all = count(&numbers) - count(&others);
         let mut histogram = Histogram::default();
-        let BestPairs { pairs, total, summary } =
+        let BestPairs { pairs, total, summary, links } =
             best_of(&join, rank, wanted, &mut progress, &mut |seen| {
                 histogram.add(seen.similarity, seen.is_met);
             })?;
@@ -175,6 +178,7 @@ impl Pairs {
         Ok(MostSimilar {
             pairs,
             total,
+            links,
             histogram,
             compared,
             not_compared,

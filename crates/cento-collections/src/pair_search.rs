@@ -408,12 +408,8 @@ impl<'a> PairSearch<'a> {
             let overlap = found.with(own.fingerprints);
             let sketched = Similarity::of_sketches(overlap);
             let mut pair = self.pair(number, found.address, overlap, sketched, weights);
-            let similarity = pair.similarity.symmetric();
-            CountedPair {
-                similarity,
-                is_met: is_met(&archive.options, &mut pair),
-                is_estimated: true,
-            }
+            let is_met = is_met(&archive.options, &mut pair);
+            CountedPair { is_met, is_estimated: true, ..CountedPair::met(&pair) }
         });
         seen.collect()
     }
@@ -426,10 +422,9 @@ impl<'a> PairSearch<'a> {
         let mut others = Vec::new();
         if let Some(options) = &self.wanted.met {
             pairs.retain_mut(|pair| {
-                let similarity = pair.similarity.symmetric();
                 let is_met = is_met(options, pair);
                 if !is_met {
-                    others.push(CountedPair { similarity, is_met, is_estimated: false });
+                    others.push(CountedPair { is_met, ..CountedPair::met(pair) });
                 }
                 is_met
             });

@@ -22,6 +22,7 @@ use std::vec;
 
 use super::by_document::Join;
 use super::defaults::{EffectiveOptions, PairList};
+use super::links::{Connect, Links};
 use super::numbering::Numbering;
 use super::pair_search::PairConditions;
 use super::ranked;
@@ -78,11 +79,13 @@ pub fn pairs(searcher: &Searcher, options: &PairOptions) -> Pairs {
             documents: 0..u64::MAX,
             memory: None,
             chance: Arc::default(),
+            connect: Connect::Nothing,
         },
         progress: None,
         given: PairSource::Nothing,
         total: 0,
         summary: JoinSummary::default(),
+        links: Links::default(),
     }
 }
 
@@ -97,6 +100,7 @@ pub struct Pairs {
     given: PairSource,
     total: u64,
     summary: JoinSummary,
+    links: Links,
 }
 
 enum PairSource {
@@ -172,6 +176,13 @@ impl Pairs {
         self
     }
 
+    /// Also finds out which documents the pairs connect, including the pairs beyond the limit
+    /// ([`links`](Self::links)). Pairs without a rank are all given, so this has no effect there.
+    pub fn connecting(mut self, connect: Connect) -> Pairs {
+        self.join.connect = connect;
+        self
+    }
+
     /// Calls `progress` with the number of documents searched for so far, during calls of
     /// [`next`](Iterator::next). Ranked pairs come only after the whole search, so without the
     /// callback a ranked search would show no progress.
@@ -231,6 +242,13 @@ impl Pairs {
         self.summary
     }
 
+    /// Returns the links of all pairs, if they are [wanted](Self::connecting) and ranked, once the
+    /// first pair was asked for.
+    #[must_use]
+    pub fn links(&self) -> &Links {
+        &self.links
+    }
+
     pub(super) fn into_parts(mut self) -> Result<(Join, Progress)> {
         self.join.leave_out_parts()?;
         Ok((self.join, self.progress.unwrap_or_else(|| Box::new(|_| {}))))
@@ -252,7 +270,7 @@ impl Pairs {
                     None => &mut ignored,
                 };
                 let best = ranked::best_pairs(&self.join, rank, progress)?;
-                (self.total, self.summary) = (best.total, best.summary);
+                (self.total, self.summary, self.links) = (best.total, best.summary, best.links);
                 PairSource::Ranked(best.pairs.into_iter())
             }
         };

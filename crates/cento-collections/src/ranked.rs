@@ -9,6 +9,7 @@ use super::PairRank;
 use super::best::{Best, Floor};
 use super::by_document::{Join, JoinSummary};
 use super::contenders::{CountedPair, RankedPairs};
+use super::links::{LinkSearch, Links};
 use super::pair::{Pair, check_texts};
 use super::pair_search::PairConditions;
 use super::score::PairScores;
@@ -22,6 +23,8 @@ pub(super) struct BestPairs {
     pub total: u64,
     /// Facts about the collection, such as the number of estimated pairs.
     pub summary: JoinSummary,
+    /// The documents that the pairs connect, including pairs beyond the limit.
+    pub links: Links,
 }
 
 /// Finds the best pairs by `rank`, best first. Equal pairs are ordered by overlap, then
@@ -68,6 +71,7 @@ pub(super) fn best_of(
     let mut best = Best::new(limit, rank, floor.clone());
     wanted.ranked = Some(RankedPairs { rank, limit, floor });
     let (mut total, mut estimated_pairs) = (0, 0);
+    let mut links = LinkSearch::new(join.connect);
     let mut documents = join.start(wanted);
     while let Some(found) = documents.next_found() {
         let (number, mut found) = found?;
@@ -75,6 +79,7 @@ pub(super) fn best_of(
         for seen in met.chain(found.others.iter().copied()) {
             total += u64::from(seen.is_met);
             estimated_pairs += u64::from(seen.is_estimated);
+            links.note(&seen);
             see(seen);
         }
         if !shows_passages {
@@ -100,7 +105,7 @@ pub(super) fn best_of(
         add_scores(join, &scores, &mut pairs)?;
     }
     let summary = JoinSummary { estimated_pairs, ..documents.summary() };
-    Ok(BestPairs { pairs, total, summary })
+    Ok(BestPairs { pairs, total, summary, links: links.finish(join)? })
 }
 
 fn add_scores(join: &Join, scores: &PairScores, pairs: &mut [Pair]) -> Result<()> {

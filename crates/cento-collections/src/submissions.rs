@@ -11,6 +11,7 @@ use cento_api::{BoilerplateShare, Sources};
 
 use super::PairOptions;
 use super::known::{WithKnown, with_known};
+use super::links::Connect;
 use super::most_similar::MostSimilar;
 use super::pairs::{Pairs, document_count, pairs};
 use super::series::repeated_passages;
@@ -56,6 +57,7 @@ pub struct Submissions {
     options: PairOptions,
     boilerplate: Option<Boilerplate>,
     counts_sources: bool,
+    connect: Connect,
     threads: usize,
     stop: Stop,
     memory: Option<QueryMemory>,
@@ -95,6 +97,7 @@ impl Submissions {
             options: options.clone(),
             boilerplate: None,
             counts_sources: false,
+            connect: Connect::Nothing,
             threads: cento::available_threads(),
             stop: Stop::default(),
             memory: None,
@@ -186,6 +189,12 @@ impl Submissions {
         Submissions { counts_sources, ..self }
     }
 
+    /// Also finds out which documents the pairs connect ([`Pairs::connecting`]).
+    #[must_use]
+    pub fn connecting(self, connect: Connect) -> Submissions {
+        Submissions { connect, ..self }
+    }
+
     /// Searches with this number of threads. The default is the number of processors.
     #[must_use]
     pub fn threads(self, threads: usize) -> Submissions {
@@ -229,7 +238,8 @@ impl Submissions {
             join.documents(0..number_of_new).memory(memory.clone())
         };
         let of_pairs = Arc::clone(&progress);
-        let most_similar = join().progress(move |done| of_pairs(done)).most_similar()?;
+        let found = join().connecting(self.connect).progress(move |done| of_pairs(done));
+        let most_similar = found.most_similar()?;
         let mut sources = match self.counts_sources {
             true => join()
                 .progress(move |done| progress(number_of_new + done))

@@ -9,6 +9,7 @@
 //! file, and csv. This crate knows neither files nor the time: you supply the date of a report.
 
 mod answer;
+mod connected;
 mod decontamination;
 mod difference;
 mod families;
@@ -35,6 +36,7 @@ mod tuning;
 
 pub use answer::{ReportMemory, shares_in_text};
 pub use cento::compare::shares::{Ranges, Share};
+pub use connected::{DescribedLink, DescribedLinks, LinkEnd, needs_threshold};
 pub use decontamination::{DecontaminationReport, QuestionEntry};
 pub use difference::is_of_a_script_without_spaces;
 pub use families::{CarrierRow, FamiliesReport, Strip, StripPart, StripSource};

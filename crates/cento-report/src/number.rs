@@ -49,8 +49,8 @@ pub fn rounded(share: f64, whole: u64) -> u64 {
     ((share * whole as f64).round() as u64).clamp(1, whole - 1)
 }
 
-/// Writes how many of a list of `things` are shown, and the option for the whole list. Returns
-/// `None` for a complete list.
+/// Writes how many of a list of `things` are shown, and the option for the whole list, or a tip of
+/// several words. Returns `None` for a complete list.
 ///
 /// ```
 /// use cento_report::shown_of;
@@ -64,6 +64,7 @@ pub fn shown_of(shown: u64, total: u64, things: &str, option: &str) -> Option<St
     let what = format!("{} of {} {things} shown", count(shown), count(total));
     (shown < total).then(|| match option {
         "" => what,
+        tip if tip.contains(' ') => format!("{what}; {tip}"),
         option => format!("{what}; {option} {total} shows all"),
     })
 }
@@ -106,6 +107,8 @@ mod tests {
     fn a_list_that_is_cut_says_of_how_many_it_is() {
         let said = shown_of(20, 1180, "pairs", "--limit");
         assert_eq!(said.unwrap(), "20 of 1,180 pairs shown; --limit 1180 shows all");
+        let tip = shown_of(20, 1770, "pairs", "--min-similarity 0.5 shows the similar ones");
+        assert!(tip.unwrap().ends_with("shown; --min-similarity 0.5 shows the similar ones"));
         assert_eq!(shown_of(5, 12, "pairs", "").unwrap(), "5 of 12 pairs shown");
         assert_eq!(shown_of(3, 3, "pairs", "--limit"), None);
     }

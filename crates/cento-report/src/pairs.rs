@@ -12,6 +12,7 @@ use cento_collections::most_similar::Histogram;
 use cento_collections::pairs::PairReport;
 use serde::Serialize;
 
+use crate::connected::DescribedLinks;
 use crate::graph::Cluster;
 use crate::group::{Group, Members};
 use crate::link::link;
@@ -33,7 +34,8 @@ pub struct PairsReport {
     /// All pairs by similarity, including pairs below the thresholds, if they were counted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub histogram: Option<Histogram>,
-    /// The documents of the pairs, by their numbers from 1.
+    /// The documents of the pairs, then the other documents of the clusters, by their numbers
+    /// from 1.
     pub documents: Vec<Member>,
     /// The shown pairs, best first.
     pub pairs: Vec<PairEntry>,
@@ -56,12 +58,22 @@ pub struct PairsReport {
     /// The documents that pairs connect, or groups of documents if pairs are of different groups.
     /// In an anonymous report groups have numbers.
     pub clusters: Vec<Cluster>,
+    /// The clusters are of this number of most similar pairs, if there are too many pairs to
+    /// examine them all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub examined_pairs: Option<u64>,
     /// Where the text of each new document came from, if new documents are compared with known
     /// ones.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub sources: Vec<Sources>,
     #[serde(skip)]
     pub(crate) limit_option: &'static str,
+    /// The pairs that are not shown, but connect documents: two numbers and the resemblance.
+    #[serde(skip)]
+    pub(crate) links: Vec<(usize, usize, f64)>,
+    /// The number of documents in shown pairs, which are the first documents.
+    #[serde(skip)]
+    pub(crate) documents_in_pairs: usize,
 }
 
 /// A document of a pair.
@@ -196,6 +208,8 @@ pub struct DescribedPairs {
     pub sources: Vec<Sources>,
     /// The groups of documents, if pairs are of documents of different groups.
     pub groups: HashMap<String, Group>,
+    /// The documents that all pairs connect, including the pairs that are not in `pairs`.
+    pub links: DescribedLinks,
 }
 
 impl PairsReport {
@@ -216,50 +230,47 @@ impl PairsReport {
         let mut numbers: HashMap<String, usize> = HashMap::new();
         let mut documents: Vec<Member> = Vec::new();
         let (mut groups, mut group_names) = (joined.groups, HashMap::new());
-        for (pair, _) in &pairs {
-            for (id, tokens) in [(&pair.a, pair.tokens_a), (&pair.b, pair.tokens_b)] {
-                if numbers.contains_key(id) {
-                    continue;
-                }
-                let number = documents.len() + 1;
-                numbers.insert(id.clone(), number);
-                let (name, link) = match anonymous {
-                    true => (format!("Document {number}"), None),
-                    false => (id.clone(), link(id).map(str::to_owned)),
-                };
-                let mut text = texts.remove(id);
-                if let Some(text) = text.as_mut().filter(|_| anonymous) {
-                    let parts = (1..).zip(&mut text.parts);
-                    parts.for_each(|(number, part)| part.name = format!("Part {number}"));
-                }
-                let boilerplate = boilerplate.remove(id).unwrap_or_default();
-                let group = groups.remove(id).map(|Group { key, name }| {
-                    let count = group_names.len() + 1;
-                    let name = if anonymous { format!("Group {count}") } else { name };
-                    let name = group_names.entry(key.clone()).or_insert(name).clone();
-                    (key, name)
-                });
-                let (group_key, group) = group.unzip();
-                documents.push(Member {
-                    number,
-                    name,
-                    link,
-                    tokens,
-                    group,
-                    cluster: 0,
-                    boilerplate,
-                    text,
-                    group_key,
-                });
+        let links = joined.links;
+        links.add_groups(&mut groups);
+        let of_pairs =
+            pairs.iter().flat_map(|(pair, _)| [(&pair.a, pair.tokens_a), (&pair.b, pair.tokens_b)]);
+        for (id, tokens) in of_pairs.chain(links.ends().map(|end| (&end.name, end.tokens))) {
+            if numbers.contains_key(id) {
+                continue;
             }
+            let number = documents.len() + 1;
+            numbers.insert(id.clone(), number);
+            let (name, link) = match anonymous {
+                true => (format!("Document {number}"), None),
+                false => (id.clone(), link(id).map(str::to_owned)),
+            };
+            let mut text = texts.remove(id);
+            if let Some(text) = text.as_mut().filter(|_| anonymous) {
+                let parts = (1..).zip(&mut text.parts);
+                parts.for_each(|(number, part)| part.name = format!("Part {number}"));
+            }
+            let boilerplate = boilerplate.remove(id).unwrap_or_default();
+            let group = groups.remove(id).map(|Group { key, name }| {
+                let count = group_names.len() + 1;
+                let name = if anonymous { format!("Group {count}") } else { name };
+                let name = group_names.entry(key.clone()).or_insert(name).clone();
+                (key, name)
+            });
+            let ((group_key, group), cluster) = (group.unzip(), 0);
+            let one =
+                Member { number, name, link, tokens, group, cluster, boilerplate, text, group_key };
+            documents.push(one);
         }
         let (mut sources, mut warnings) = (joined.sources, joined.warnings);
         if anonymous {
             number_names(&numbers, &mut sources, &mut warnings);
         }
         let mut members = Members::default();
-        for (pair, _) in pairs.iter().filter(|(pair, _)| pair.is_edge()) {
-            let sides = [&pair.a, &pair.b].map(|id| &documents[numbers[id] - 1]);
+        let edges = pairs.iter().filter(|(pair, _)| pair.is_edge());
+        let edges = edges.map(|(pair, _)| [&pair.a, &pair.b]);
+        let linked = links.links.iter().map(|link| link.ends.each_ref().map(|end| &end.name));
+        for ids in edges.chain(linked) {
+            let sides = ids.map(|id| &documents[numbers[id] - 1]);
             let groups = sides.map(Member::group);
             let [a, b] = sides.map(|document| document.name.as_str());
             members.connect([(a, groups[0].as_ref()), (b, groups[1].as_ref())]);
@@ -268,6 +279,10 @@ impl PairsReport {
         for document in &mut documents {
             document.cluster = membership.of(&document.name, document.group().as_ref());
         }
+        let of_pairs = pairs.iter().map(|(pair, _)| numbers[&pair.a].max(numbers[&pair.b]));
+        let documents_in_pairs = of_pairs.max().unwrap_or(0);
+        let examined_pairs = (links.examined < links.total).then_some(links.examined);
+        let links = links.beyond(&pairs, &numbers);
         let pairs = pairs.into_iter().map(|(pair, similarity)| {
             let (a, b) = (numbers[&pair.a], numbers[&pair.b]);
             entry(pair, a, b, similarity, &documents)
@@ -288,8 +303,11 @@ impl PairsReport {
             documents_without_field: joined.documents_without_field,
             estimated_pairs: joined.estimated_pairs,
             clusters,
+            examined_pairs,
             sources,
             limit_option,
+            links,
+            documents_in_pairs,
         }
     }
 

@@ -6,6 +6,7 @@ use cento::{Error, Result};
 use csv::Writer;
 use serde::Serialize;
 
+use crate::connected::clusters_of;
 use crate::decontamination::DecontaminationReport;
 use crate::number::shown_of;
 use crate::omission::NotCompared;
@@ -259,7 +260,9 @@ impl PairsReport {
         let (shown, total) = (self.pairs.len() as u64, self.total);
         let cut = shown_of(shown, total, "pairs", self.limit_option);
         let cut = cut.into_iter().map(|said| noted("", said, head.len()));
-        table(&head, rows.chain(missing).chain(cut))
+        let examined = self.examined_pairs.into_iter();
+        let examined = examined.map(|of| noted("", clusters_of(of, total), head.len()));
+        table(&head, rows.chain(missing).chain(cut).chain(examined))
     }
 }
 

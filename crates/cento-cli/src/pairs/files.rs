@@ -10,7 +10,7 @@ use super::indexes::REPORT_PAIRS;
 use super::known::KnownIndex;
 use super::report::{report_bytes_max, tell_cut};
 use super::sides::{FilePair, Sides};
-use super::{Kind, Pairs, TOO_SHORT, columns, write_network, write_passages};
+use super::{Kind, Pairs, TOO_SHORT, columns, tip, write_network, write_passages};
 use crate::boilerplate::{NamedBoilerplate, UnreadBoilerplate, read_noting};
 use crate::collection::{CollectionArgs, InputOutcomes, TemporaryIndex, tell_not_compared};
 use crate::left_out::LeftOuts;
@@ -25,10 +25,11 @@ use cento::index::{Config, Index};
 use cento::search::Searcher;
 use cento::{Error, Stop};
 use cento_api::Sources;
+use cento_collections::links::Connect;
 use cento_collections::most_similar::{MostSimilar, SymmetricPair};
 use cento_collections::pairs::{self, JoinSummary, PairOptions, PairReport};
 use cento_collections::submissions::{ComparedSubmissions, Submissions};
-use cento_report::{DescribedPairs, Network, PairsReport, Run, shown_of};
+use cento_report::{DescribedLinks, DescribedPairs, Network, PairsReport, Run, shown_of};
 
 /// Options that only pairs of files have.
 #[derive(Debug, Args)]
@@ -39,7 +40,8 @@ pub struct FileArgs {
     /// commit. Documents that the index already has are not added twice.
     #[arg(long, requires = "against")]
     pub(super) add: bool,
-    /// Also show which documents the shown pairs connect. With --group-by: which groups.
+    /// Also show which documents the pairs connect, including pairs that are not shown. With
+    /// --group-by: which groups.
     #[arg(long)]
     clusters: bool,
 }
@@ -118,6 +120,11 @@ impl Pairs {
         }
         let submissions = Submissions::new(&new, &options).threads(self.join.threads()).stop(stop);
         let submissions = named.add_auto_of(submissions.without(boilerplate))?;
+        let submissions = submissions.connecting(match network {
+            Some(_) => Connect::Edges,
+            None if has_edges => Connect::Clusters,
+            None => Connect::Nothing,
+        });
         let submissions = match &known {
             Some(known) => known.compared_with(submissions)?.with_sources(true),
             None => submissions,
@@ -144,14 +151,18 @@ impl Pairs {
             tell_not_compared(&not_compared);
         }
         check_enough(found.compared, documents_min)?;
+        let (all, scope) = (searcher.snapshot(), self.options.scope()?);
+        let links = DescribedLinks::read(&found.links, all, all, &scope)?;
+        let is_bounded = self.files.clusters && links.examined < links.total;
         let end = ListEnd::new(found.pairs.len(), found.total, &not_compared)
+            .with_examined_pairs(is_bounded.then_some(links.examined))
             .with_left_out(left_out.list())
             .with_warnings(&warnings)
             .with_estimated_pairs(found.summary.estimated_pairs)
             .with_defaults(found.defaults);
         output::tell_defaults(found.defaults);
         let mut sides = Sides::new(&searcher);
-        self.write(&found, &mut sides, &sources, &end)?;
+        self.write(&found, &links, &mut sides, &sources, &end)?;
         if self.format.is_human() {
             output::print_warnings(&mut io::stdout().lock(), &warnings)?;
         } else if self.format.is_table() {
@@ -164,16 +175,12 @@ impl Pairs {
             note!("{}", output::of_documents(0, "pair", found.compared));
         }
         if let (Some(path), Some(network)) = (&self.graph, network) {
-            let edges: Vec<_> = best
-                .iter()
-                .filter(|found| found.pair.is_edge())
-                .map(|found| {
-                    let [a, b] = names(&found.pair);
-                    (a, b, found.pair.similarity.resemblance)
-                })
-                .collect();
-            let edges: Vec<_> = edges.iter().map(|(a, b, weight)| (&**a, &**b, *weight)).collect();
-            write_network(path, network, &edges)?;
+            let edges = best.iter().map(|found| &found.pair).filter(|pair| pair.is_edge());
+            let edges = edges.map(|pair| {
+                let [a, b] = names(pair);
+                (a, b, pair.similarity.resemblance)
+            });
+            write_network(path, network, edges.collect(), &links)?;
         }
         let is_empty = best.is_empty() && found.total == 0;
         let is_missing = tell_not_compared(&not_compared);
@@ -241,7 +248,9 @@ impl Pairs {
         warnings: Vec<NotCompared>,
         sources: Vec<Sources>,
     ) -> cento::Result<()> {
-        let all = found.pairs.len();
+        let (all, snapshot) = (found.pairs.len(), searcher.snapshot());
+        let scope = self.options.scope()?;
+        let links = DescribedLinks::read(&found.links, snapshot, snapshot, &scope)?;
         let config = searcher.snapshot().config();
         let pairs = found.pairs.into_iter().map(|found| (found.pair, found.symmetric));
         let joined = DescribedPairs {
@@ -249,7 +258,8 @@ impl Pairs {
             measure: cento_report::symmetric_measure(&config.scheme, &config.analyzer),
             histogram: Some(found.histogram),
             total: found.total,
-            limit_option: "--limit",
+            limit_option: tip(&found.options, found.total),
+            links,
             not_compared,
             warnings,
             estimated_pairs: found.summary.estimated_pairs,
@@ -268,7 +278,8 @@ impl Pairs {
 
     fn write(
         &self,
-        MostSimilar { pairs: best, .. }: &MostSimilar,
+        MostSimilar { pairs: best, total, options, .. }: &MostSimilar,
+        links: &DescribedLinks,
         sides: &mut Sides<'_>,
         sources: &[Sources],
         end: &ListEnd<'_>,
@@ -303,11 +314,14 @@ impl Pairs {
         if self.files.clusters {
             let pairs = best.iter().map(|found| &found.pair);
             let pairs = pairs.filter(|pair| pair.is_edge());
-            for cluster in sides.clusters(pairs, &self.options.scope()?)? {
+            for cluster in sides.clusters(pairs, links, &self.options.scope()?)? {
                 out.write(&cluster, |out| {
                     let members = cluster.members.join("  ");
                     line!(out, "cluster {}, {}: {members}", cluster.cluster, cluster.size)
                 })?;
+            }
+            if let (ListOut::Human(out), Some(said)) = (&mut out, links.clusters_of()) {
+                line!(out, "{said}")?;
             }
         }
         self.write_sources(&mut out, sources)?;
@@ -315,7 +329,7 @@ impl Pairs {
             end.write(out)?;
         }
         out.flush()?;
-        if let Some(said) = end.said("pairs", "--limit") {
+        if let Some(said) = end.said("pairs", tip(options, *total)) {
             note!("{said}");
         }
         Ok(())

@@ -8,7 +8,7 @@ use clap::Args;
 
 use super::output::Output;
 use super::report::{joined_across, report_bytes_max, tell_cut};
-use super::{Kind, Pairs, TOO_SHORT, columns, write_network, write_passages};
+use super::{Kind, OwnedEdge, Pairs, TOO_SHORT, columns, tip, write_network, write_passages};
 use crate::failpoint::Failpoint;
 use crate::list_format::{ListFormat, ListOut};
 use crate::outfile::{listed, path_name};
@@ -22,9 +22,12 @@ use cento::hash::hash_fields;
 use cento::index::Snapshot;
 use cento::search::Searcher;
 use cento::{Error, PresetDefaults};
+use cento_collections::links::{Connect, Links};
 use cento_collections::most_similar::nothing_left;
 use cento_collections::pairs::{self, DocumentPairs, PairOptions, PairRank, PairReport};
-use cento_report::{DescribedPairs, IndexState, Network, PairsReport, Run, compared_units};
+use cento_report::{
+    DescribedLinks, DescribedPairs, IndexState, Network, PairsReport, Run, compared_units,
+};
 
 /// Options that only pairs of indexes have.
 #[derive(Debug, Args)]
@@ -124,7 +127,7 @@ impl Pairs {
         let summary = found.summary();
         let pairs = out.finish()?;
         if let (Some(path), Some(network)) = (&self.graph, network) {
-            write_edges(path, network, &edges)?;
+            write_network(path, network, edges, &DescribedLinks::default())?;
         }
         self.tell_without_field(summary);
         let searched = against.as_ref().unwrap_or(&searcher);
@@ -179,6 +182,11 @@ impl Pairs {
         let (a, b) = (searcher.snapshot(), against.unwrap_or(searcher).snapshot());
         let progress = Progress::new(pairs::document_count(searcher), "documents");
         let mut best = self.pairs(searcher, against, options, stop).progress(progress.setter());
+        best = best.connecting(match network {
+            Some(_) => Connect::Edges,
+            None if self.report.is_asked() => Connect::Clusters,
+            None => Connect::Nothing,
+        });
         let pairs = best.by_ref().collect::<cento::Result<Vec<_>>>();
         progress.finish();
         let (pairs, total, summary) = (pairs?, best.total(), best.summary());
@@ -204,8 +212,15 @@ impl Pairs {
         out.flush()?;
         if let (Some(path), Some(network)) = (&self.graph, network) {
             let against = self.against.as_deref();
-            let edges: Vec<_> = network_edges(&reports, against).collect();
-            write_edges(path, network, &edges)?;
+            let links = self.links(best.links(), a, b)?;
+            let links = match against {
+                Some(path) => {
+                    let place = path.display().to_string();
+                    links.rename_second(|name| named(name, Some(&place)))
+                }
+                None => links,
+            };
+            write_network(path, network, network_edges(&reports, against).collect(), &links)?;
         }
         if self.report.is_asked() {
             let found = DescribedPairs {
@@ -217,7 +232,8 @@ impl Pairs {
             if let Some(other) = against {
                 not_compared.extend(Pairs::nothing_left(other, self.against.as_deref(), stop)?);
             }
-            let found = DescribedPairs { not_compared, ..found };
+            let links = self.links(best.links(), a, b)?;
+            let found = DescribedPairs { not_compared, links, ..found };
             self.report_indexes(rank, options, reports, found, searcher, against)?;
         }
         self.tell_without_field(summary);
@@ -225,10 +241,15 @@ impl Pairs {
         if self.format.is_human() {
             note!("{}", output::of_documents(total, "pair", a.documents()));
         }
-        if let Some(said) = end.said("pairs", "--limit") {
+        if let Some(said) = end.said("pairs", tip(options, total)) {
             note!("{said}");
         }
         Ok(if total > 0 { VerbOutcome::Found } else { VerbOutcome::Nothing })
+    }
+
+    /// Reads the names of the documents that pairs connect.
+    fn links(&self, links: &Links, a: &Snapshot, b: &Snapshot) -> cento::Result<DescribedLinks> {
+        DescribedLinks::read(links, a, b, &self.options.scope()?)
     }
 
     /// Writes the report of pairs of indexes.
@@ -268,22 +289,21 @@ impl Pairs {
         let joined = match (against, &self.against) {
             (Some(other), Some(path)) => {
                 let place = path.display().to_string();
-                joined_across(
+                let scope = self.options.scope()?;
+                let bytes_max = report_bytes_max();
+                let pairs = pairs.collect();
+                joined_across(pairs, found.links, [searcher, other], &place, &scope, bytes_max)?
+            }
+            _ => DescribedPairs {
+                links: found.links,
+                ..DescribedPairs::read(
                     pairs.collect(),
                     searcher,
-                    other,
-                    &place,
                     &self.options.scope()?,
+                    Stop::NEVER,
                     report_bytes_max(),
                 )?
-            }
-            _ => DescribedPairs::read(
-                pairs.collect(),
-                searcher,
-                &self.options.scope()?,
-                Stop::NEVER,
-                report_bytes_max(),
-            )?,
+            },
         };
         tell_cut(joined.pairs.len(), all);
         let of_other = against.map_or(0, |other| other.snapshot().documents());
@@ -292,7 +312,7 @@ impl Pairs {
             not_compared: found.not_compared,
             total: found.total,
             documents_without_field: found.documents_without_field,
-            limit_option: "--limit",
+            limit_option: tip(options, found.total),
             measure: format!(
                 "resemblance, of all {} in either document the share that is in both; by {rank}",
                 compared_units(&snapshot.config().scheme, &snapshot.config().analyzer)
@@ -319,9 +339,6 @@ impl Pairs {
     }
 }
 
-/// An edge of the network: the names of two documents and their resemblance.
-type OwnedEdge = (String, String, f64);
-
 /// Returns the edge of a pair. `against` is the second index, and part of the name, because an id
 /// can occur in both indexes.
 fn edge(pair: &PairReport, against: Option<&Path>) -> OwnedEdge {
@@ -337,11 +354,6 @@ fn network_edges<'a>(
 ) -> impl Iterator<Item = OwnedEdge> + 'a {
     let pairs = pairs.iter().filter(|pair| pair.is_edge());
     pairs.map(move |pair| edge(pair, against))
-}
-
-fn write_edges(path: &Path, network: Network, edges: &[OwnedEdge]) -> cento::Result<()> {
-    let edges: Vec<_> = edges.iter().map(|(a, b, weight)| (&**a, &**b, *weight)).collect();
-    write_network(path, network, &edges)
 }
 
 /// Writes pairs to an output that has the column names already.

@@ -8,6 +8,7 @@ mod passages;
 mod report;
 mod sides;
 
+use std::collections::HashSet;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -22,13 +23,13 @@ use super::output::{self as shown, counted};
 use super::parse::in_directory;
 use super::progress::stop_flag;
 use super::report_args::ReportArgs;
-use super::terminal::{line, note};
+use super::terminal::{line, note, tell};
 use cento::Error;
 use cento::index::Index;
 use cento::runtime::replace;
 use cento_api::NamePattern;
 use cento_collections::pairs::{JoinSummary, PairOptions, PairReport};
-use cento_report::{Edge, Network};
+use cento_report::{DescribedLinks, Edge, Network, needs_threshold};
 use files::FileArgs;
 use indexes::IndexArgs;
 
@@ -82,8 +83,8 @@ pub struct Pairs {
     /// year's submissions.
     #[arg(long, value_name = "INDEX|PATH")]
     against: Option<PathBuf>,
-    /// Also write the shown pairs as a network to this file: .graphml or .dot. It replaces an
-    /// earlier network, but no other file.
+    /// Also write all pairs that meet the thresholds, shown or not, as a network to this file:
+    /// .graphml or .dot. It replaces an earlier network, but no other file.
     #[arg(
         long,
         value_name = "FILE",
@@ -195,10 +196,42 @@ impl Pairs {
     }
 }
 
-/// Writes a network of pairs to a file.
-fn write_network(path: &Path, network: Network, edges: &[Edge<'_>]) -> cento::Result<()> {
-    let text = network.write(edges);
-    replace::file(path, text.as_bytes()).map_err(|e| Error::io("write", path, e))
+/// An edge of the network: the names of two documents and their resemblance.
+type OwnedEdge = (String, String, f64);
+
+/// Writes a network of the edges of shown pairs and of the links beyond them to a file.
+fn write_network(
+    path: &Path,
+    network: Network,
+    mut edges: Vec<OwnedEdge>,
+    links: &DescribedLinks,
+) -> cento::Result<()> {
+    let mut known: HashSet<(String, String)> =
+        edges.iter().map(|(a, b, _)| (a.clone(), b.clone())).collect();
+    for link in &links.links {
+        let [a, b] = link.ends.each_ref().map(|end| end.name.clone());
+        if known.insert((a.clone(), b.clone())) {
+            edges.push((a, b, link.resemblance));
+        }
+    }
+    let edges: Vec<Edge<'_>> = edges.iter().map(|(a, b, weight)| (&**a, &**b, *weight)).collect();
+    let text = network.write(&edges);
+    replace::file(path, text.as_bytes()).map_err(|e| Error::io("write", path, e))?;
+    if let Some(said) = links.edges_of() {
+        tell!("cento: {}: {said}", path.display());
+    }
+    if let Some(said) = links.clusters_of() {
+        tell!("cento: {}: {said}", path.display());
+    }
+    Ok(())
+}
+
+/// The tip under a cut list of very many pairs, where no threshold is set.
+const THRESHOLD_TIP: &str = "--min-similarity 0.5 shows only pairs that are at least half alike";
+
+/// Returns the option that shows more, or the tip under a cut list.
+fn tip(options: &PairOptions, total: u64) -> &'static str {
+    if needs_threshold(options, total) { THRESHOLD_TIP } else { "--limit" }
 }
 
 impl Pairs {

@@ -6,7 +6,7 @@ use cento::index::Snapshot;
 use cento::search::Searcher;
 use cento_collections::Scope;
 use cento_collections::pairs::PairReport;
-use cento_report::{DescribedPairs, Group, PartedText, ReportMemory};
+use cento_report::{DescribedLinks, DescribedPairs, Group, PartedText, ReportMemory};
 
 use crate::memory;
 use crate::output;
@@ -29,14 +29,21 @@ fn read(from: &Snapshot, id: &str, texts: &mut HashMap<String, PartedText>) -> c
 /// When a text cannot be read.
 pub fn joined_across(
     pairs: Vec<(PairReport, f64)>,
-    one: &Searcher,
-    other: &Searcher,
+    links: DescribedLinks,
+    [one, other]: [&Searcher; 2],
     place: &str,
     scope: &Scope,
     bytes_max: usize,
 ) -> cento::Result<DescribedPairs> {
     let mut room = ReportMemory::of(bytes_max);
-    let firsts: HashSet<String> = pairs.iter().map(|(pair, _)| pair.a.clone()).collect();
+    let of_links = links.links.iter().map(|link| &link.ends[0].name);
+    let firsts: HashSet<String> =
+        pairs.iter().map(|(pair, _)| &pair.a).chain(of_links).cloned().collect();
+    let name_of_second = |id: &str| match firsts.contains(id) {
+        true => format!("{id} (in {place})"),
+        false => id.to_owned(),
+    };
+    let links = links.rename_second(name_of_second);
     let (mut texts, mut groups) = (HashMap::new(), HashMap::new());
     let mut renamed = Vec::with_capacity(pairs.len());
     for (mut pair, similarity) in pairs {
@@ -46,9 +53,7 @@ pub fn joined_across(
         read(other.snapshot(), &pair.b, &mut found)?;
         let group_a = Group::of(scope, one.snapshot(), &pair.a, None)?;
         let group_b = Group::of(scope, other.snapshot(), &pair.b, None)?;
-        if firsts.contains(&pair.b) {
-            pair.b = format!("{} (in {place})", pair.b);
-        }
+        pair.b = name_of_second(&pair.b);
         if texts.len() > known {
             room.take_text(&texts[&pair.a]);
         }
@@ -65,7 +70,7 @@ pub fn joined_across(
         texts.extend(found.into_values().map(|text| (pair.b.clone(), text)));
         renamed.push((pair, similarity));
     }
-    Ok(DescribedPairs { pairs: renamed, texts, groups, ..DescribedPairs::default() })
+    Ok(DescribedPairs { pairs: renamed, texts, groups, links, ..DescribedPairs::default() })
 }
 
 /// Returns the memory, in bytes, for the data of a report of pairs.

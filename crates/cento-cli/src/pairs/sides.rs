@@ -10,7 +10,7 @@ use cento::search::Searcher;
 use cento::{Error, Overlap, Stop};
 use cento_collections::Scope;
 use cento_collections::pairs::PairReport;
-use cento_report::{Cluster, Group, Members};
+use cento_report::{Cluster, DescribedLinks, Group, Members};
 
 /// Two files of different documents with common fingerprints.
 #[derive(Debug, PartialEq, Eq, Serialize)]
@@ -48,14 +48,15 @@ impl<'a> Sides<'a> {
         found.ok_or_else(|| Error::UnknownId { id: id.to_owned() })
     }
 
-    /// Returns the clusters of documents that pairs connect; of groups of documents, by their
-    /// names, where pairs are of documents of different groups.
+    /// Returns the clusters of documents that shown pairs and links connect. Where pairs are of
+    /// documents of different groups, the clusters are of groups, by their names.
     ///
     /// # Errors
     /// When a document cannot be read.
     pub fn clusters<'b>(
         &self,
         pairs: impl Iterator<Item = &'b PairReport>,
+        links: &DescribedLinks,
         scope: &Scope,
     ) -> cento::Result<Vec<Cluster>> {
         let snapshot = self.searcher.snapshot();
@@ -66,6 +67,9 @@ impl<'a> Sides<'a> {
             let group_a = Group::of(scope, snapshot, &pair.a, index_a)?;
             let group_b = Group::of(scope, snapshot, &pair.b, index_b)?;
             members.connect([(&a, group_a.as_ref()), (&b, group_b.as_ref())]);
+        }
+        for link in &links.links {
+            members.connect(link.ends.each_ref().map(|end| (&*end.name, end.group.as_ref())));
         }
         Ok(members.clusters().0)
     }

@@ -378,3 +378,45 @@ fn clusters_have_a_group_once() {
     let human = dir.run(&["pairs", "class", "--clusters", "--group-by", "{author}/{*}"]);
     assert_eq!(human.out.lines().last(), Some("cluster 1, 3: ann  bob  carl"));
 }
+
+#[test]
+fn clusters_and_networks_are_of_all_pairs_whatever_the_limit() {
+    // A ring of six looked like a ring of three if the list showed two pairs.
+    let dir = Dir::new();
+    for member in 0..6 {
+        dir.write(&format!("in/{member}.txt"), format!("{} {}", words(1, 90), words(9, member)));
+    }
+    dir.write("in/other.txt", words(7, 90));
+    let args = ["pairs", "in", "--min-similarity", "0.5", "--limit", "2", "-q"];
+    let outputs = ["--clusters", "--graph", "g.dot", "--report", "r.json", "--format", "json"];
+    let run = dir.run(&[&args[..], &outputs[..]].concat());
+    assert_eq!(run.err, "");
+    let lines = jsons(&run.out);
+    assert_eq!(lines.iter().filter(|line| line["symmetric"].is_number()).count(), 2);
+    let cluster = lines.iter().find(|line| line["members"].is_array()).unwrap();
+    assert_eq!((&cluster["size"], cluster["members"].as_array().unwrap().len()), (&json!(6), 6));
+    let graph = fs::read_to_string(dir.path("g.dot")).unwrap();
+    assert_eq!(graph.matches(" -- ").count(), 15, "{graph}");
+    let report: Value =
+        serde_json::from_str(&fs::read_to_string(dir.path("r.json")).unwrap()).unwrap();
+    assert_eq!(report["clusters"][0]["size"], 6);
+    assert_eq!(report["pairs"].as_array().unwrap().len(), 2);
+    assert_eq!(dir.run(&["add", "idx", "in"]).status, 0);
+    let args = ["pairs", "idx", "--min-similarity", "0.5", "--limit", "2", "--graph", "i.dot"];
+    assert_eq!(dir.run(&args).status, 0);
+    let graph = fs::read_to_string(dir.path("i.dot")).unwrap();
+    assert_eq!(graph.matches(" -- ").count(), 15, "{graph}");
+}
+
+#[test]
+fn files_that_share_only_a_quotation_are_no_pair_without_quotations() {
+    let dir = Dir::new();
+    let quotation = format!("\u{201c}{}\u{201d}", words(5, 60));
+    for seed in [1, 2] {
+        let text = format!("{} {quotation} {}", words(seed, 80), words(seed + 2, 80));
+        dir.write(&format!("in/{seed}.txt"), text);
+    }
+    assert_eq!(dir.run(&["pairs", "in", "-q"]).status, 0);
+    let run = dir.run(&["pairs", "in", "-q", "--without", "quotations", "--format", "json"]);
+    assert_eq!((run.status, &*run.out), (1, ""), "{}", run.err);
+}

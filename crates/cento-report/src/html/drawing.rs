@@ -62,6 +62,22 @@ const MARGIN: f64 = 34.0;
 /// The places of the documents in a drawing, by their numbers.
 type Places = HashMap<usize, (f64, f64)>;
 
+/// Returns the documents to draw: all, or the documents of shown pairs if all are too many.
+pub fn drawn(report: &PairsReport) -> &[Member] {
+    match report.documents.len() > GRAPH_DOCUMENTS_MAX {
+        true => &report.documents[..report.documents_in_pairs],
+        false => &report.documents,
+    }
+}
+
+/// Returns the number of pairs to draw.
+pub fn edges(report: &PairsReport) -> u64 {
+    let shown = report.numbered(false).filter(|(_, pair)| pair.is_edge).count();
+    let drawn = drawn(report).len();
+    let links = report.links.iter().filter(|&&(a, b, _)| a.max(b) <= drawn).count();
+    (shown + links) as u64
+}
+
 /// Returns the places of the documents, and the width and height of the drawing. Clusters are in
 /// rows, each on a circle where documents of the same group are neighbors.
 fn layout(report: &PairsReport) -> (Places, (f64, f64)) {
@@ -69,7 +85,10 @@ fn layout(report: &PairsReport) -> (Places, (f64, f64)) {
     let (mut x, mut y, mut row_height, mut width) = (0.0, 0.0, 0.0f64, 0.0f64);
     for Cluster { cluster, .. } in &report.clusters {
         let in_cluster = |document: &&Member| document.cluster == *cluster;
-        let mut members: Vec<&Member> = report.documents.iter().filter(in_cluster).collect();
+        let mut members: Vec<&Member> = drawn(report).iter().filter(in_cluster).collect();
+        if members.is_empty() {
+            continue;
+        }
         let place_of = |one: &Member| (one.group.clone(), one.group_key.clone(), one.name.clone());
         members.sort_by_cached_key(|document| place_of(document));
         let radius = radius(members.len());
@@ -97,6 +116,13 @@ pub fn graph(report: &PairsReport) -> Markup {
     let place = |number: usize| places[&number];
     html! {
         svg.graph width=(width) height=(height) viewBox={ "0 0 " (width) " " (height) } role="group" aria-label="Graph of the pairs" {
+            @for (a, b, resemblance) in &report.links {
+                @if let (Some((x1, y1)), Some((x2, y2))) = (places.get(a), places.get(b)) {
+                    @let width = at(1.0 + 6.0 * resemblance);
+                    line.edge x1=(at(*x1)) y1=(at(*y1)) x2=(at(*x2)) y2=(at(*y2))
+                        stroke-width=(width) opacity="0.4" {}
+                }
+            }
             @for (number, pair) in report.numbered(false).filter(|(_, pair)| pair.is_edge) {
                 @let ((x1, y1), (x2, y2)) = (place(pair.a), place(pair.b));
                 a href={ "#pair" (number) } aria-label=(label(report, number, pair)) {
@@ -107,7 +133,7 @@ pub fn graph(report: &PairsReport) -> Markup {
                 }
             }
             // Documents without an edge are in no cluster, and have no place.
-            @for document in report.documents.iter().filter(|document| document.cluster > 0) {
+            @for document in drawn(report).iter().filter(|document| document.cluster > 0) {
                 @let (x, y) = places[&document.number];
                 g.node aria-hidden="true" {
                     title { (plain(&document.name)) }
@@ -135,7 +161,7 @@ pub fn thousandths(similarity: f64) -> u64 {
 
 /// Shows the similarities of the documents in pairs, or of the first documents, as a table.
 pub fn matrix(report: &PairsReport) -> Markup {
-    let mut shown: Vec<usize> = (1..=report.documents.len().min(MATRIX_DOCUMENTS_MAX)).collect();
+    let mut shown: Vec<usize> = (1..=report.documents_in_pairs.min(MATRIX_DOCUMENTS_MAX)).collect();
     shown.sort_by_key(|&number| (report.member(number).cluster, number));
     let mut pairs: HashMap<(usize, usize), (usize, f64)> = HashMap::new();
     for (number, pair) in (1..).zip(&report.pairs) {

@@ -10,6 +10,7 @@ use super::names::ShortNames;
 use super::text::VisibleText;
 use super::{color, count, counted, linked, not_compared, not_compared_note, percent, warnings};
 use crate::MORE_PASSAGES;
+use crate::connected::clusters_of;
 use crate::number::shown_of;
 use crate::pairs::{Member, PairEntry, PairsReport};
 use cento::compare::shares::{CountedText, Share};
@@ -29,7 +30,15 @@ pub fn body(report: &PairsReport) -> Markup {
                 p { span.share { (count(report.pairs.len() as u64)) } @if report.pairs.len() == 1 { " pair shown" } @else { " pairs shown" } }
                 p { span.share { (count(report.clusters.len() as u64)) } @if report.clusters.len() == 1 { " cluster" } @else { " clusters" } }
             }
-            @if let Some(cut) = cut { p.warning { (cut) ". The graph, the clusters and the matrix are of the shown pairs." } }
+            @if let Some(cut) = cut {
+                p.warning {
+                    (cut) ". The matrix is of the shown pairs."
+                    @if report.examined_pairs.is_none() { " The clusters are of all pairs." }
+                }
+            }
+            @if let Some(examined) = report.examined_pairs {
+                p.warning { "Too many pairs: " (clusters_of(examined, report.total)) "." }
+            }
             (not_compared_note(&report.not_compared))
             (warnings(&report.warnings))
             @if report.documents_without_field > 0 {
@@ -56,18 +65,33 @@ pub fn body(report: &PairsReport) -> Markup {
         @if !report.pairs.is_empty() {
             section {
                 h2 { "Clusters" }
-                @if report.documents.len() > GRAPH_DOCUMENTS_MAX {
+                @let drawn = drawing::drawn(report);
+                @if drawn.len() > GRAPH_DOCUMENTS_MAX {
                     p.note { "More than " (GRAPH_DOCUMENTS_MAX) " documents are in pairs: no graph is drawn." }
                 } @else {
-                    p.note { "Documents by their numbers; the wider a line, the more similar. A line leads to its pair." }
+                    p.note {
+                        "Documents by their numbers; the wider a line, the more similar. A line leads to its pair."
+                        @if drawn.len() < report.documents.len() {
+                            @let lacking = (report.documents.len() - drawn.len()) as u64;
+                            " The graph lacks " (counted(lacking, "document"))
+                            " of the clusters, which are in no shown pair."
+                        }
+                        @let edges = drawing::edges(report);
+                        @if edges < report.total {
+                            " " (count(edges)) " of " (counted(report.total, "pair")) " drawn."
+                            @if !report.links.is_empty() {
+                                " A pale line is a pair that is not shown, but connects documents."
+                            }
+                        }
+                    }
                     (drawing::graph(report))
                 }
                 (members(report, &names))
             }
             section {
                 h2 { "Matrix" }
-                @if report.documents.len() > MATRIX_DOCUMENTS_MAX {
-                    p.note { "The first " (MATRIX_DOCUMENTS_MAX) " of " (report.documents.len()) " documents." }
+                @if report.documents_in_pairs > MATRIX_DOCUMENTS_MAX {
+                    p.note { "The first " (MATRIX_DOCUMENTS_MAX) " of " (report.documents_in_pairs) " documents." }
                 }
                 div.wide tabindex="0" role="region" aria-label="Matrix" { (drawing::matrix(report)) }
             }
@@ -85,6 +109,9 @@ pub fn body(report: &PairsReport) -> Markup {
 /// The description of the column of scores.
 const SCORE: &str = " Score: how much two programs suggest that one was copied, in code and in \
                      words; what few programs have counts for more.";
+
+/// The members of a cluster that are listed. The JSON of the report lists all.
+const MEMBERS_MAX: usize = 500;
 
 /// The heading above the pairs of programs that are too short.
 const TOO_SHORT: &str = "Programs that are too short to tell";
@@ -240,12 +267,18 @@ fn members(report: &PairsReport, names: &ShortNames<'_>) -> Markup {
     let members = if has_groups { "Groups" } else { "Documents" };
     html! {
         table {
-            thead { tr { th scope="col" { "Cluster" } th scope="col" { (members) } } }
+            thead { tr {
+                th scope="col" { "Cluster" } th.number scope="col" { "Size" } th scope="col" { (members) }
+            } }
             tbody { @for cluster in &report.clusters { tr {
                 th.number scope="row" { (cluster.cluster) }
+                td.number { (count(cluster.size as u64)) }
                 td {
-                    @for member in of_cluster(report, cluster.cluster) {
-                        (grouped(&member, names)) "\u{2003}"
+                    @for member in of_cluster(report, cluster.cluster).iter().take(MEMBERS_MAX) {
+                        (grouped(member, names)) "\u{2003}"
+                    }
+                    @if cluster.size > MEMBERS_MAX {
+                        "and " (count((cluster.size - MEMBERS_MAX) as u64)) " more"
                     }
                 }
             } } }

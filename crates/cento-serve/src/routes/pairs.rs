@@ -25,10 +25,14 @@ use cento_api::http::{
     NotRead, PairsReportRequest, PairsRequest, PairsResponse,
 };
 use cento_api::{RepeatedPassage, Sources};
+use cento_collections::links::Connect;
 use cento_collections::most_similar::MostSimilar;
 use cento_collections::pairs::PairOptions;
 use cento_collections::submissions::{ComparedSubmissions, Submissions};
-use cento_report::{DescribedPairs, NotCompared, PairsReport, Run, symmetric_measure};
+use cento_report::{
+    DescribedLinks, DescribedPairs, NotCompared, PairsReport, Run, needs_threshold,
+    symmetric_measure,
+};
 
 /// Compare a few documents with each other.
 ///
@@ -66,7 +70,8 @@ pub async fn pairs(
         let _room = room;
         let warnings = warnings(&request.documents, &unseen);
         let finds_passages = request.options.needs_passages() || request.sources;
-        let mut compared = ComparedFiles::new(&own, &searcher, request, finds_passages, &stop)?;
+        let mut compared =
+            ComparedFiles::new(&own, &searcher, request, finds_passages, Connect::Nothing, &stop)?;
         let left = compared.nothing_left();
         let boilerplate = compared.boilerplate(&stop)?;
         let ComparedFiles { found, proposed, sources, earlier_versions, .. } = compared;
@@ -142,18 +147,25 @@ fn made(
     let run = described(&pairs, served.snapshot().config());
     let text_bytes = pairs.documents.iter().flat_map(AddedDocument::texts).map(str::len).sum();
     let scope = pairs.options.scope()?;
-    let mut compared = ComparedFiles::new(app, served, pairs, true, stop)?;
+    let mut compared = ComparedFiles::new(app, served, pairs, true, Connect::Clusters, stop)?;
     let left = compared.nothing_left();
     let ComparedFiles { searcher, found, memory, sources, .. } = compared;
     let defaults = found.defaults;
     let run = defaults.into_iter().fold(run, |run, used| run.with("preset", used));
+    let links =
+        DescribedLinks::read(&found.links, searcher.snapshot(), searcher.snapshot(), &scope)?;
     let shown = found.pairs.into_iter().map(|found| (found.pair, found.symmetric)).collect();
     let mut joined = DescribedPairs::read(shown, &searcher, &scope, stop, usize::MAX)?;
     joined.compared = found.compared;
     let config = searcher.snapshot().config();
     joined.measure = symmetric_measure(&config.scheme, &config.analyzer);
     joined.histogram = Some(found.histogram);
-    (joined.total, joined.limit_option) = (found.total, "`limit`");
+    joined.total = found.total;
+    joined.limit_option = match needs_threshold(&found.options, found.total) {
+        true => "`min_similarity` 0.5 shows only pairs that are at least half alike",
+        false => "`limit`",
+    };
+    joined.links = links;
     joined.documents_without_field = found.summary.documents_without_field;
     joined.sources = sources;
     let named = |FileReason { path, reason }| NotCompared::new(path, reason);
@@ -286,6 +298,7 @@ impl ComparedFiles {
         served: &Searcher,
         request: PairsRequest,
         finds_passages: bool,
+        connect: Connect,
         stop: &Stop,
     ) -> cento::Result<ComparedFiles> {
         let is_accepted = request.auto_boilerplate.is_some();
@@ -328,7 +341,8 @@ impl ComparedFiles {
             .threads(threads)
             .stop(stop)
             .memory(memory::room(&app.memory, memory.as_ref()))
-            .with_sources(request.sources);
+            .with_sources(request.sources)
+            .connecting(connect);
         let mut proposed = Vec::new();
         if let Some(share) = share {
             let found = submissions.repeated_passages(share)?;
