@@ -18,7 +18,7 @@ pub struct Sources {
     pub known: u32,
     /// Tokens in passages of further new documents.
     pub shared: u32,
-    /// Tokens in the boilerplate that you specified.
+    /// Tokens in text that you excluded: boilerplate, quotations and bibliographies.
     pub boilerplate: u32,
     /// Whether the search for passages ran to its end. If not, some of the new text may be known or
     /// shared.

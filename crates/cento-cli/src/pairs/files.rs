@@ -349,7 +349,7 @@ impl Pairs {
                 "new",
                 "known",
                 "shared",
-                "boilerplate"
+                "excluded"
             )?;
         }
         for one in sources {

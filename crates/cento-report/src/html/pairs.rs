@@ -98,7 +98,7 @@ pub fn body(report: &PairsReport) -> Markup {
             section {
                 h2 { "Pairs side by side" }
                 @if report.documents.iter().any(|document| !document.boilerplate.is_empty()) {
-                    p.note { label { input #boilerplate type="checkbox" checked; " Show boilerplate" } }
+                    p.note { label { input #boilerplate type="checkbox" checked; " Show excluded text" } }
                 }
                 @for (number, pair) in (1..).zip(&report.pairs) { (section(report, number, pair, &mut excerpts)) }
             }
@@ -200,7 +200,7 @@ fn sources(report: &PairsReport, names: &ShortNames<'_>) -> Markup {
                             th.number scope="col" { "New" }
                             th.number scope="col" { "Known" }
                             th.number scope="col" { "Shared" }
-                            @if has_boilerplate { th.number scope="col" { "Boilerplate" } }
+                            @if has_boilerplate { th.number scope="col" { "Excluded" } }
                             th scope="col" { "Most alike" }
                         } }
                         tbody { @for one in &report.sources { tr {
@@ -335,7 +335,7 @@ fn section(
             }
             @if !(a.boilerplate.is_empty() && b.boilerplate.is_empty()) {
                 p.note {
-                    span.excluded.boilerplate { "Boilerplate" } ", shown so, counts nowhere: "
+                    span.excluded.boilerplate { "Excluded text" } ", shown so, counts nowhere: "
                     (percent(boilerplate(report, a))) " of the first document, "
                     (percent(boilerplate(report, b))) " of the second."
                 }

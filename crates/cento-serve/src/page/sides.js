@@ -94,7 +94,7 @@ function makeSide(name, { title, text, boilerplate, parts }, ranges, changed) {
     "aria-describedby": `sides-hint-${shown}`,
   }, markedText(text, numbered, marks, { changed, boilerplate, parts }));
   const gray = boilerplate?.length > 0 && make("p", { class: "hint" },
-    make("span", { class: "boilerplate" }, "Boilerplate"), `, shown so, does not count: ${percent(shareOfBytes(text, boilerplate))}.`);
+    make("span", { class: "boilerplate" }, "Excluded text"), `, shown so, does not count: ${percent(shareOfBytes(text, boilerplate))}.`);
   const element = make("article", { class: `side ${name}` }, make("h3", {}, title), ...(gray ? [gray] : []), box);
   return { element, box, marks };
 }

@@ -118,7 +118,7 @@ export function showSources({ sources, pairs, documents, hasIndex }, onChoose) {
     share("New", "new"),
     ...(hasIndex ? [share("Known before", "known")] : []),
     share("Shared in this class", "shared"),
-    ...(rows.some(({ boilerplate }) => boilerplate > 0) ? [share("Boilerplate", "boilerplate")] : []),
+    ...(rows.some(({ boilerplate }) => boilerplate > 0) ? [share("Excluded", "boilerplate")] : []),
     { title: "Most alike", text: ({ other = "", best }) => (best ? `${other}, ${percent(best.symmetric)}` : ""), value: ({ best }) => best?.symmetric ?? 0 },
   ], [every, ...rows], {
     attributes: ({ document, isEvery }) => ({ class: isEvery ? "every" : "submission", "data-id": !isEvery && document }),
