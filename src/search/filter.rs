@@ -16,6 +16,7 @@ use tantivy::TantivyError;
 use tantivy::query::QueryParser;
 use tantivy::query_grammar::{
     Delimiter, Occur, UserInputAst, UserInputBound, UserInputLeaf, UserInputLiteral, parse_query,
+    parse_query_lenient,
 };
 use tantivy::schema::Type;
 
@@ -80,7 +81,8 @@ impl Filter<'_> {
     fn ast(snapshot: &Snapshot, text: &str) -> Result<UserInputAst> {
         limits::check(text).map_err(|what| refused(text, &what))?;
         let schema = snapshot.tantivy().schema();
-        let mut ast = parse_query(text).map_err(|_| refused(text, &no_query(text)))?;
+        let mut ast =
+            parse_query(text).map_err(|_| refused(text, &no_query(text, fault_of(text))))?;
         let mut seen = FilterCost::default();
         qualify(
             &mut ast,
@@ -150,6 +152,12 @@ pub fn check_field(snapshot: &Snapshot, argument: &'static str, field: &str) -> 
         FieldFault::Refused(what) => Error::argument(argument, what),
         FieldFault::Failed(error) => failed(snapshot, field, error),
     })
+}
+
+/// Returns the byte where a text is not a query, and why, if the parser tells.
+fn fault_of(filter: &str) -> Option<(usize, String)> {
+    let (_, faults) = parse_query_lenient(filter);
+    faults.into_iter().next().map(|fault| (fault.pos, fault.message))
 }
 
 /// Makes the error for a filter whose fields cannot be used or looked up.

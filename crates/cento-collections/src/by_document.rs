@@ -4,8 +4,8 @@ use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use super::PairOptions;
+use super::connect::Connect;
 use super::contenders::Contenders;
-use super::links::Connect;
 use super::numbering::Numbering;
 use super::pair::Pair;
 use super::pair_search::{PairConditions, PairSearch, PairTexts};

@@ -35,6 +35,7 @@ mod best;
 mod by_document;
 mod chronology;
 pub mod cluster;
+mod connect;
 mod contenders;
 mod copies;
 mod counted;

@@ -10,24 +10,13 @@ use std::cmp::Ordering;
 use std::collections::HashMap;
 
 use super::by_document::Join;
+pub use super::connect::Connect;
 use super::contenders::CountedPair;
 use super::pair::is_too_short;
 use cento::index::DocAddress;
 use cento_api::error::Result;
 use cento_text::compare::Passages;
 use cento_text::runtime::ordered::in_order;
-
-/// What to find out about the documents that pairs connect.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Connect {
-    /// Nothing, which takes no time.
-    #[default]
-    Nothing,
-    /// The clusters of documents: enough pairs to connect all documents of a cluster.
-    Clusters,
-    /// Every pair that connects two documents, up to a limit, and the clusters.
-    Edges,
-}
 
 /// A pair that connects two documents.
 #[derive(Debug, Clone, Copy, PartialEq)]

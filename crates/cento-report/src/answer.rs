@@ -9,8 +9,9 @@ use cento::{Analyzer, CitedPart, Passage, Result, Stop, Tokens, Unit};
 use cento_collections::Scope;
 use cento_collections::pairs::PairReport;
 
+use crate::document_name::named;
 use crate::group::Group;
-use crate::pairs::{DescribedPairs, named};
+use crate::pairs::DescribedPairs;
 use crate::parted_text::PartedText;
 use crate::reuse::{Counting, DocumentReport, MeasuredDocument, Place, ReuseSource};
 

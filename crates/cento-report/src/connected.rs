@@ -9,9 +9,9 @@ use cento_collections::Scope;
 use cento_collections::links::Links;
 use cento_collections::pairs::PairReport;
 
+use crate::document_name::named;
 use crate::group::Group;
 use crate::number::count;
-use crate::pairs::named;
 
 /// A document that a pair connects with another document.
 #[derive(Debug, Clone)]

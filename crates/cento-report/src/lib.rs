@@ -12,6 +12,7 @@ mod answer;
 mod connected;
 mod decontamination;
 mod difference;
+mod document_name;
 mod families;
 mod graph;
 mod group;
@@ -39,6 +40,7 @@ pub use cento::compare::shares::{Ranges, Share};
 pub use connected::{DescribedLink, DescribedLinks, LinkEnd, needs_threshold};
 pub use decontamination::{DecontaminationReport, QuestionEntry};
 pub use difference::is_of_a_script_without_spaces;
+pub use document_name::named;
 pub use families::{CarrierRow, FamiliesReport, Strip, StripPart, StripSource};
 pub use graph::{Cluster, Edge, clusters};
 pub use group::{Group, Members};
@@ -51,7 +53,7 @@ pub use omission::{NotCompared, warnings};
 #[doc(hidden)]
 pub use own_file::{OWN_FILE_BYTES, is_own_file};
 pub use pairs::{
-    DescribedPairs, Member, PairEntry, PairsReport, compared_units, named, symmetric_measure,
+    DescribedPairs, Member, PairEntry, PairsReport, compared_units, symmetric_measure,
 };
 #[cfg(feature = "parquet")]
 pub use parquet_rows::ParquetRows;

@@ -322,12 +322,6 @@ impl PairsReport {
     }
 }
 
-/// Names a document, with its index if the documents come from several indexes.
-#[must_use]
-pub fn named(id: &str, index: Option<&str>) -> String {
-    index.map_or(id.to_owned(), |index| format!("{id} in {index}"))
-}
-
 /// Replaces names by numbers. Documents in pairs keep their numbers, and other documents get the
 /// next numbers in an order that does not depend on names.
 fn number_names(

@@ -95,9 +95,6 @@ const LFS_POINTER: &[u8] = b"version https://git-lfs.github.com/spec/";
 const FIRST_PART: &str = "it is the first part of a split zip archive; join the parts with `zip -s \
                           0 NAME.zip --out WHOLE.zip`";
 
-/// How the reason begins why binary data of no known kind is not read.
-const BINARY: &str = "it is binary data";
-
 /// Why a zip archive that does not begin as one is not read. The last part of a split archive has
 /// the name of the whole.
 const LAST_PART: &str = "it is damaged, or the last part of a split archive; `zip -s 0 NAME.zip \
@@ -126,12 +123,6 @@ pub fn form(start: &[u8], is_whole: bool, name: &str, options: &SourceOptions) -
     let form = match container(start, name) {
         Some(form) => form,
         None => text_form(start, is_whole, name, options),
-    };
-    let form = match form {
-        Form::Unread(why) if why.starts_with(BINARY) && has_ending(name, &[".zip"]) => {
-            Form::Refused(LAST_PART)
-        }
-        form => form,
     };
     match promised(name) {
         Some((ending, promise)) if !promise(form) => {
@@ -229,7 +220,11 @@ fn text_form(start: &[u8], is_whole: bool, name: &str, options: &SourceOptions) 
         false => no_text(start, options.encoding.is_some()),
     };
     if let Some(why) = no_text {
-        return Form::Unread(why);
+        let is_of_known_kind = by_beginning(start).is_some();
+        return match ends(&[".zip"]) && !is_of_known_kind {
+            true => Form::Refused(LAST_PART),
+            false => Form::Unread(why),
+        };
     }
     let decoded = beginning(start, options);
     let text = decoded.trim_ascii_start();

@@ -1,7 +1,5 @@
 //! Says what is wrong with a filter that cannot be parsed, and what to write.
 
-use tantivy::query_grammar::parse_query_lenient;
-
 /// What to do about a missing value.
 const NO_VALUE: &str =
     "there is no value; write `FIELD:VALUE`, or `FIELD:*` for documents that have the field";
@@ -46,17 +44,18 @@ fn ends_in_range(filter: &str) -> bool {
 }
 
 /// Says where and why the text is not a query, as far as the parser knows, and what to write.
-pub(super) fn no_query(filter: &str) -> String {
-    let (_, errors) = parse_query_lenient(filter);
-    let Some(error) = errors.first() else {
+///
+/// `fault` has the byte and the words of the parser, which has no reasons to match.
+pub(super) fn no_query(filter: &str, fault: Option<(usize, String)>) -> String {
+    let Some((at, words)) = fault else {
         // The parser tells no place.
         return "it is no query; `AND` and `OR` need a condition before and after them, such as \
                 `topic:sea`"
             .to_owned();
     };
-    let before = filter.get(..error.pos).map_or(error.pos, |before| before.chars().count());
-    let cure = CURES.iter().find(|(said, _)| error.message.starts_with(said));
-    let cure = match cure.map_or(error.message.as_str(), |(_, cure)| cure) {
+    let before = filter.get(..at).map_or(at, |before| before.chars().count());
+    let cure = CURES.iter().find(|(begin, _)| words.starts_with(begin));
+    let cure = match cure.map_or(words.as_str(), |(_, cure)| cure) {
         NO_VALUE if ends_in_range(filter) => NO_END_OF_RANGE,
         cure => cure,
     };
@@ -84,6 +83,7 @@ pub(super) fn stray(word: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::fault_of;
     use super::*;
 
     #[test]
@@ -105,7 +105,7 @@ mod tests {
             ("a:b OR", "`AND` and `OR` need a condition before and after them"),
             ("\u{e9}:[1", "at character 5, a range"),
         ] {
-            let no_query = no_query(filter);
+            let no_query = no_query(filter, fault_of(filter));
             assert!(no_query.contains(said), "{filter}: {no_query}");
         }
     }

@@ -103,7 +103,10 @@ fn reference(
                 matched[start as usize..end as usize].fill(true);
             }
             matched.iter_mut().zip(&counted).for_each(|(matched, counts)| *matched &= counts);
-            let place = passage.a.0 as usize..passage.a.1 as usize;
+            // A span is from the first matched word to the last.
+            let ends = [passage.matched_in_a().first(), passage.matched_in_a().last()];
+            let [start, end] = [ends[0].unwrap().0, ends[1].unwrap().1];
+            let place = start as usize..end as usize;
             let (says, similarity) = (passage.evidence.unwrap(), passage.similarity);
             painted.push(Painted { id: id.clone(), place, matched, says, similarity });
         }
@@ -332,13 +335,18 @@ fn a_number_of_carriers_is_exact_only_if_all_that_share_fingerprints_were_compar
 }
 
 #[test]
-fn without_a_date_the_order_is_that_of_addition_whatever_was_requested() {
+fn the_order_is_that_of_the_dates_of_a_field_that_documents_have() {
     let searcher = searcher(&archive(3, 20), 99, true);
-    for (field, order) in [("year", TimeOrder::Date), ("yaer", TimeOrder::Added)] {
-        let found = trace(&searcher, Query::text(of_blocks(&[1])).date(field));
-        assert_eq!(found.order, order, "{field}");
+    let query = Query::text(of_blocks(&[1]));
+    for (query, order) in
+        [(query.clone().date("year"), TimeOrder::Date), (query.clone(), TimeOrder::Added)]
+    {
+        let found = trace(&searcher, query);
+        assert_eq!(found.order, order);
         assert_eq!(found.spans[0].first.date.is_some(), order == TimeOrder::Date);
     }
+    let error = searcher.search(&query.goal(Goal::Trace).date("yaer")).unwrap_err();
+    assert!(error.to_string().contains("yaer"), "{error}");
 }
 
 #[test]

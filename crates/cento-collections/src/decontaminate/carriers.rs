@@ -6,8 +6,8 @@
 //! have some words and one document has the remaining words, the ten share the common words and own
 //! a tenth each.
 //!
-//! Documents are unrelated if the words around the place differ (`surroundings`), so copies of a page
-//! count once.
+//! Documents are unrelated if the words around the place differ (`surroundings`), so copies of a
+//! page count once.
 
 use std::collections::HashMap;
 

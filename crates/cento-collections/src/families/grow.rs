@@ -23,7 +23,7 @@
 use std::cmp::Reverse;
 use std::collections::HashSet;
 
-use super::link::{DocumentPlace, Link, Place};
+use super::link::{DocumentPlace, PassageLink, Place};
 use super::places::{Places, SHARE_MIN, common, covers, is_same, length};
 use cento_api::error::Result;
 use cento_text::runtime::Stop;
@@ -91,7 +91,7 @@ pub trait Texts {
 /// # Errors
 /// The errors of `texts`. [`Error::Cancelled`](cento::Error::Cancelled) soon after `stop`.
 pub fn grow(
-    links: &[Link],
+    links: &[PassageLink],
     documents: usize,
     texts: &mut dyn Texts,
     stop: &Stop,
@@ -99,7 +99,7 @@ pub fn grow(
     let graph = LinkGraph::new(links, documents);
     let mut founders: Vec<u32> = (0..links.len() as u32).collect();
     founders.sort_unstable_by_key(|&at| {
-        let Link { documents: [a, _], places: [place, _], .. } = links[at as usize];
+        let PassageLink { documents: [a, _], places: [place, _], .. } = links[at as usize];
         (a, Reverse(length(place)), at)
     });
     let mut is_accounted = vec![false; links.len()];
@@ -121,7 +121,7 @@ pub fn grow(
 /// The entries of a document are sorted by start. The middle entry of a range is the root of a
 /// tree, and the entries before and after the root are its branches.
 struct LinkGraph<'a> {
-    links: &'a [Link],
+    links: &'a [PassageLink],
     starts: Vec<u32>,
     entries: Vec<LinkEntry>,
 }
@@ -144,7 +144,7 @@ impl LinkEntry {
 }
 
 impl<'a> LinkGraph<'a> {
-    fn new(links: &'a [Link], documents: usize) -> LinkGraph<'a> {
+    fn new(links: &'a [PassageLink], documents: usize) -> LinkGraph<'a> {
         let mut starts = vec![0; documents + 1];
         for link in links {
             link.documents.iter().for_each(|&document| starts[document as usize + 1] += 1);
@@ -179,7 +179,7 @@ impl<'a> LinkGraph<'a> {
         found.sort_unstable_by_key(|entry| entry.link);
     }
 
-    fn family(&self, founder: &Link, texts: &mut dyn Texts, stop: &Stop) -> Result<Growing> {
+    fn family(&self, founder: &PassageLink, texts: &mut dyn Texts, stop: &Stop) -> Result<Growing> {
         let mut family = Growing::new(founder);
         let (mut next, mut steps, mut around) = (0, 0, Vec::new());
         while next < family.claims.len() {
@@ -200,7 +200,7 @@ impl<'a> LinkGraph<'a> {
 
     /// Marks the links that a family accounts for.
     fn account(&self, family: &Growing, is_accounted: &mut [bool], stop: &Stop) -> Result<()> {
-        let has = |link: &Link, side: usize| {
+        let has = |link: &PassageLink, side: usize| {
             let place = link.places[side];
             let mut own = family.places.around(link.documents[side], place);
             own.any(|(own, _)| accounts_for(own, place, link.matched))
@@ -261,7 +261,7 @@ struct Growing {
 }
 
 impl Growing {
-    fn new(founder: &Link) -> Growing {
+    fn new(founder: &PassageLink) -> Growing {
         let mut family = Growing {
             founder: DocumentPlace { document: founder.documents[0], place: founder.places[0] },
             claims: Vec::new(),
@@ -286,7 +286,7 @@ impl Growing {
     fn follow(
         &mut self,
         from: usize,
-        link: &Link,
+        link: &PassageLink,
         side: usize,
         texts: &mut dyn Texts,
     ) -> Result<()> {
@@ -403,16 +403,16 @@ mod tests {
         }
     }
 
-    fn grow(links: &[Link], documents: usize) -> Vec<Vec<Claim>> {
+    fn grow(links: &[PassageLink], documents: usize) -> Vec<Vec<Claim>> {
         super::grow(links, documents, &mut AsEstimated, Stop::NEVER).unwrap()
     }
 
-    fn link(a: u32, place_a: Place, b: u32, place_b: Place) -> Link {
-        Link { documents: [a, b], places: [place_a, place_b], matched: 100 }
+    fn link(a: u32, place_a: Place, b: u32, place_b: Place) -> PassageLink {
+        PassageLink { documents: [a, b], places: [place_a, place_b], matched: 100 }
     }
 
     /// The documents and places of each family, in order.
-    fn families(mut links: Vec<Link>) -> Vec<Vec<(u32, Place)>> {
+    fn families(mut links: Vec<PassageLink>) -> Vec<Vec<(u32, Place)>> {
         links.sort_unstable();
         let documents = links.iter().map(|link| link.documents[1] as usize + 1).max().unwrap_or(0);
         let grown = grow(&links, documents);
@@ -484,7 +484,7 @@ mod tests {
     #[test]
     fn passages_that_have_half_of_the_words_of_one_another_are_not_one() {
         // Each document has two thirds of its predecessor's words, in a passage of the same length.
-        let link = |at| Link { matched: 66, ..link(at, (0, 100), at + 1, (0, 100)) };
+        let link = |at| PassageLink { matched: 66, ..link(at, (0, 100), at + 1, (0, 100)) };
         for family in families((0..8).map(link).collect()) {
             assert!(family.len() <= 3, "{family:?}");
         }
@@ -494,7 +494,7 @@ mod tests {
     fn a_rewritten_passage_neither_extends_a_copied_one_nor_is_another() {
         // The link between 1 and 2 has whole sentences, and 60 in 100 of their words are the
         // passage.
-        let rewritten = Link { matched: 60, ..link(1, (0, 160), 2, (0, 160)) };
+        let rewritten = PassageLink { matched: 60, ..link(1, (0, 160), 2, (0, 160)) };
         let found = families(vec![
             link(0, (0, 100), 1, (0, 100)),
             link(0, (0, 100), 2, (60, 160)),
@@ -506,7 +506,7 @@ mod tests {
     #[test]
     fn a_part_of_a_rewritten_passage_is_not_projected() {
         // 0 and 1 have the article in different words, and 2 quotes a tenth of it from 0.
-        let rewritten = Link { matched: 60, ..link(0, (0, 1000), 1, (50, 1050)) };
+        let rewritten = PassageLink { matched: 60, ..link(0, (0, 1000), 1, (50, 1050)) };
         let found = families(vec![rewritten, link(0, (400, 500), 2, (0, 100))]);
         assert_eq!(
             found,
@@ -551,7 +551,7 @@ mod tests {
             ),
             turned: bool,
         ) {
-            let mut links: Vec<Link> = some
+            let mut links: Vec<PassageLink> = some
                 .into_iter()
                 .filter(|(a, b, ..)| a < b)
                 .map(|(a, b, at, len, to, other)| link(a, (at, at + len), b, (to, to + other)))

@@ -2,7 +2,6 @@
 
 use std::collections::HashSet;
 
-use super::places::length;
 use super::request::Request;
 use crate::chronology::Chronology;
 use cento_api::error::{Error, Result};
@@ -24,7 +23,7 @@ pub struct DocumentPlace {
 
 /// A passage that two documents share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Link {
+pub struct PassageLink {
     /// The ranks of the documents, ascending.
     pub documents: [u32; 2],
     pub places: [Place; 2],
@@ -33,7 +32,7 @@ pub struct Link {
     pub matched: u8,
 }
 
-impl Link {
+impl PassageLink {
     /// Returns the share of common words, 0 to 1.
     pub fn matched_share(&self) -> f64 {
         f64::from(self.matched) / 100.0
@@ -42,8 +41,8 @@ impl Link {
 
 /// The links of a collection.
 #[derive(Debug, Default)]
-pub struct Links {
-    pub links: Vec<Link>,
+pub struct PassageLinks {
+    pub links: Vec<PassageLink>,
     /// The number of compared pairs of documents.
     pub pairs: u64,
     /// The number of pairs whose search for passages was cut short.
@@ -53,7 +52,7 @@ pub struct Links {
 }
 
 /// The memory of a link while families grow: the link, and an entry with a place for each document.
-const LINK_BYTES: usize = size_of::<Link>() + 2 * size_of::<(Place, u32, u32)>();
+const LINK_BYTES: usize = size_of::<PassageLink>() + 2 * size_of::<(Place, u32, u32)>();
 
 /// The minimum matched part of a passage, in per cent. With a smaller part neither document carries
 /// the passage, because less than half of the words are common. Unrelated rewritten text can be as
@@ -102,8 +101,9 @@ impl Matched {
     /// passage, only a part of the place is matched, and a family of the other text is no family of
     /// the passage.
     fn in_both(self, [a, b]: [Place; 2]) -> Matched {
-        let longer = f64::from(length(a).max(length(b)));
-        Matched { share: self.share * f64::from(length(a)) / longer.max(1.0), ..self }
+        let length = |(start, end): Place| f64::from(end - start);
+        let longer = length(a).max(length(b)).max(1.0);
+        Matched { share: self.share * length(a) / longer, ..self }
     }
 
     /// Tells whether the words make a passage of at least this many words.
@@ -127,9 +127,9 @@ pub fn links(
     documents: &Chronology,
     pairs: &[(u32, u32)],
     progress: &mut dyn FnMut(u64),
-) -> Result<Links> {
+) -> Result<PassageLinks> {
     let Request { options, threads, stop, .. } = *request;
-    let (mut found, mut failed) = (Links::default(), None);
+    let (mut found, mut failed) = (PassageLinks::default(), None);
     let work = |at: u64| {
         let first = at as usize * PAIRS_AT_ONCE;
         let some = &pairs[first..pairs.len().min(first + PAIRS_AT_ONCE)];
@@ -167,19 +167,25 @@ pub fn links(
 }
 
 /// Returns the links of a pair of ranks by its passages, whose query is document `a`.
-pub fn of_pair(a: u32, b: u32, passages: &Passages, query: &Tokens, min_passage: u32) -> Vec<Link> {
+pub fn of_pair(
+    a: u32,
+    b: u32,
+    passages: &Passages,
+    query: &Tokens,
+    min_passage: u32,
+) -> Vec<PassageLink> {
     let link = |passage: &Passage| {
         let (places, matched) = ([passage.a, passage.b], Matched::new(passage, passage.a, query));
         let matched = matched.in_both(places);
         let is_link =
             places.iter().all(|place| place.0 < place.1) && matched.is_passage(min_passage);
         let matched = (matched.share * 100.0) as u8;
-        is_link.then_some(Link { documents: [a, b], places, matched })
+        is_link.then_some(PassageLink { documents: [a, b], places, matched })
     };
     passages.found.iter().filter(|found| found.unit == Unit::Bytes).filter_map(link).collect()
 }
 
-impl Links {
+impl PassageLinks {
     /// Refuses more links than there is memory for.
     ///
     /// # Errors

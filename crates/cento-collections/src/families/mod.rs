@@ -30,7 +30,7 @@ use cento::search::Searcher;
 use cento_api::error::Result;
 use cento_text::runtime::ordered::Begin;
 use describe::{Describing, document_count};
-use link::{Links, Place, links};
+use link::{PassageLinks, Place, links};
 use request::{Request, Tuning};
 use settle::Settling;
 use std::cmp::Reverse;
@@ -142,7 +142,7 @@ impl Judge for FamilyJudge {
         let request = Request { searcher, options: &options, threads, memory_bytes, tuning, stop };
         let searched_for = request.searched_for(&documents)?;
         check_texts(snapshot, snapshot)?;
-        let Links { links, pairs, cut_pairs, mut cut } = {
+        let PassageLinks { links, pairs, cut_pairs, mut cut } = {
             let pairs = partners::pairs(&request, &documents, searched_for.as_deref())?;
             let mut links = links(&request, &documents, &pairs, progress)?;
             twice::divide(&mut links, &request, &documents)?;

@@ -12,7 +12,7 @@
 
 use std::collections::HashMap;
 
-use super::link::{Link, Links, Place, of_pair};
+use super::link::{PassageLink, PassageLinks, Place, of_pair};
 use super::places::{covers, length};
 use super::request::Request;
 use crate::chronology::Chronology;
@@ -44,7 +44,11 @@ type Repeats = HashMap<u32, Vec<Place>>;
 /// # Errors
 /// When the links take too much memory, or a file is damaged. [`Error::Cancelled`] soon after the
 /// search was stopped.
-pub fn divide(found: &mut Links, request: &Request<'_>, documents: &Chronology) -> Result<()> {
+pub fn divide(
+    found: &mut PassageLinks,
+    request: &Request<'_>,
+    documents: &Chronology,
+) -> Result<()> {
     let analyzer = &request.searcher.snapshot().config().analyzer;
     if found.links.is_empty() || Genre::of(analyzer) == Genre::Program {
         return Ok(());
@@ -53,11 +57,11 @@ pub fn divide(found: &mut Links, request: &Request<'_>, documents: &Chronology) 
     if repeats.is_empty() {
         return Ok(());
     }
-    let (around, kept): (Vec<Link>, Vec<Link>) =
+    let (around, kept): (Vec<PassageLink>, Vec<PassageLink>) =
         found.links.drain(..).partition(|link| is_around_two(link, &repeats));
     found.links = kept;
     found.links.extend(own_links);
-    let of_pairs: Vec<&[Link]> =
+    let of_pairs: Vec<&[PassageLink]> =
         around.chunk_by(|one, other| one.documents == other.documents).collect();
     let work = |part: u64| {
         let mut texts = request.texts()?;
@@ -86,10 +90,10 @@ pub fn divide(found: &mut Links, request: &Request<'_>, documents: &Chronology) 
 
 /// Returns the links of documents with themselves, and the places of these passages.
 fn repeats(
-    found: &mut Links,
+    found: &mut PassageLinks,
     request: &Request<'_>,
     documents: &Chronology,
-) -> Result<(Vec<Link>, Repeats)> {
+) -> Result<(Vec<PassageLink>, Repeats)> {
     let mut ranks: Vec<u32> = found.links.iter().flat_map(|link| link.documents).collect();
     ranks.sort_unstable();
     ranks.dedup();
@@ -139,7 +143,7 @@ fn held(place: Place, repeats: Option<&Vec<Place>>) -> Vec<Place> {
     held
 }
 
-fn is_around_two(link: &Link, repeats: &Repeats) -> bool {
+fn is_around_two(link: &PassageLink, repeats: &Repeats) -> bool {
     let mut sides = link.documents.iter().zip(link.places);
     sides.any(|(document, place)| held(place, repeats.get(document)).len() > 1)
 }
@@ -163,12 +167,12 @@ fn pieces(place: Place, repeats: Option<&Vec<Place>>) -> Vec<Place> {
 /// Divides the links of a pair of documents that are around two places of a passage. Also returns
 /// the documents that may have further links.
 fn of_links(
-    links: &[Link],
+    links: &[PassageLink],
     repeats: &Repeats,
     texts: &mut Texts<'_>,
     request: &Request<'_>,
     documents: &Chronology,
-) -> Result<(Vec<Link>, Vec<u32>)> {
+) -> Result<(Vec<PassageLink>, Vec<u32>)> {
     let Request { options, stop, .. } = *request;
     let genre = Genre::of(&request.searcher.snapshot().config().analyzer);
     let (mut divided, mut cut) = (Vec::new(), Vec::new());
@@ -184,7 +188,7 @@ fn of_links(
         let [own, its] = [(&one, &of_sides[0]), (&other, &of_sides[1])].map(|(text, pieces)| {
             pieces.iter().map(|&piece| part_of(&text.tokens, piece)).collect::<Vec<_>>()
         });
-        let mut found: Vec<Link> = Vec::new();
+        let mut found: Vec<PassageLink> = Vec::new();
         for tokens in &own {
             for others in &its {
                 let query = Side { tokens, ..one.side() };

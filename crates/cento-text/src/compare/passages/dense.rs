@@ -113,8 +113,8 @@ mod tests {
 
     #[test]
     fn a_passage_is_narrowed_with_all_its_numbers() {
-        // Of a hundred words, one in ten is matched, but seven of the ten from word 50 on. Word 60 is
-        // near enough.
+        // Of a hundred words, one in ten is matched, but seven of the ten from word 50 on. Word 60
+        // is near enough.
         let query = tokens(100);
         let text = "word\n".repeat(100);
         let places = (0..10).map(|at| 10 * at..10 * at + 1).chain([51..57]);
