@@ -59,7 +59,7 @@ fn array(text: &[u8], is_whole: bool) -> Shape {
 }
 
 fn object(text: &[u8], is_whole: bool, text_field: &TextField) -> Shape {
-    let ObjectPrefix { end, has_text, members, unfinished, is_json, keys, has_meta } =
+    let ObjectPrefix { end, seen, has_text, members, unfinished, is_json, keys, has_meta } =
         look(text, text_field);
     let members = members.or(unfinished);
     // A change of the meta object of a stored document.
@@ -67,26 +67,42 @@ fn object(text: &[u8], is_whole: bool, text_field: &TextField) -> Shape {
     if !is_json {
         return Shape::Other;
     }
-    let first = &text[..end.unwrap_or(text.len())];
-    let rest = &text[first.len()..];
+    let first = &text[..seen];
+    let rest = &text[seen..];
     let is_line = !first.contains(&b'\n') && !first.contains(&b'\r');
     // Text after the object on the same line would make the line invalid as JSON lines.
     let blank = rest.iter().position(|byte| !matches!(byte, b' ' | b'\t'));
-    let is_line = is_line && blank.is_none_or(|at| matches!(rest[at], b'\n' | b'\r'));
+    let ends_line = blank.is_none_or(|at| matches!(rest[at], b'\n' | b'\r'));
+    let is_line = is_line && (end.is_none() || ends_line);
+    // An object that does not end must not take the records of the lines below it.
+    let is_broken_line = end.is_none() && is_whole && begins_object(next_line(text));
     let is_alone = end.is_some() && is_whole && rest.trim_ascii().is_empty();
     match members {
         Some(depth) if !has_text => Shape::Records(Nesting::Members(depth)),
         None if !has_text && is_alone && !is_change => Shape::NoRecords,
         None if !has_text && end.is_none() => Shape::Unclear,
-        _ if is_line => Shape::Lines,
+        _ if is_line || is_broken_line => Shape::Lines,
         _ => Shape::Records(Nesting::Sequence),
     }
+}
+
+/// Returns the second line of a text that is not blank, or no bytes.
+fn next_line(text: &[u8]) -> &[u8] {
+    let mut lines = text.split(|&byte| byte == b'\n').filter(|line| !line.trim_ascii().is_empty());
+    lines.nth(1).unwrap_or_default()
+}
+
+/// Returns whether a line begins as an object, without the indentation of an object in another.
+fn begins_object(line: &[u8]) -> bool {
+    line.first() == Some(&b'{') && line[1..].trim_ascii_start().first() == Some(&b'"')
 }
 
 /// What the beginning of a text shows about the first object.
 struct ObjectPrefix {
     /// The end of the object, if the beginning contains it.
     end: Option<usize>,
+    /// How far the text was examined: to the end of the object, to a fault, or to its depth.
+    seen: usize,
     /// Whether the object has the field of the text.
     has_text: bool,
     /// The depth of a list of records within the object, in brackets. The first element decides.
@@ -116,6 +132,7 @@ enum JsonToken {
 fn look(text: &[u8], text_field: &TextField) -> ObjectPrefix {
     let mut found = ObjectPrefix {
         end: None,
+        seen: 0,
         has_text: false,
         members: None,
         unfinished: None,
@@ -128,6 +145,7 @@ fn look(text: &[u8], text_field: &TextField) -> ObjectPrefix {
     while let Some(&byte) = text.get(at) {
         let from = at;
         at += 1;
+        found.seen = at;
         next = match (next, byte) {
             (_, b' ' | b'\t' | b'\n' | b'\r') => next,
             (JsonToken::Value | JsonToken::ValueOrEnd, b'{' | b'[') => {
@@ -185,6 +203,7 @@ fn look(text: &[u8], text_field: &TextField) -> ObjectPrefix {
                 return found;
             }
         };
+        found.seen = at.min(text.len());
         if open.is_empty() {
             found.end = Some(at);
             return found;
@@ -236,6 +255,11 @@ mod tests {
         check("{\"a\": NaN, \"text\": null}", Shape::Lines);
         check("{\"id\":1,\"parts\":[{\"name\":\"a\",\"text\":\"x\"}]}", Shape::Lines);
         check("{\"a\":1}\n{\"a\":2}", Shape::Lines);
+        // A broken line must not take the next one with it.
+        check("{\"text\":\"x\",\"a\":[[\n{\"text\":\"y\"}\n", Shape::Lines);
+        let deep = "[".repeat(400);
+        check(&format!("{{\"text\":\"x\",\"a\":{deep}\n{{\"text\":\"y\"}}\n"), Shape::Lines);
+        check("{\"text\":\"x\",\"a\":[\n {\"b\":1},", Shape::Records(Nesting::Sequence));
         check("{\"id\":\"a\",\"meta\":{\"b\":1}}\n", Shape::Lines);
         check(" {\n\"text\": \"x\"}", Shape::Records(Nesting::Sequence));
         check("{\"text\":\"x\"}{\"text\":\"y\"}", Shape::Records(Nesting::Sequence));

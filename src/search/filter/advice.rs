@@ -40,7 +40,7 @@ const CURES: [(&str, &str); 12] = [
 fn ends_in_range(filter: &str) -> bool {
     let open = filter.rfind(['[', '{']);
     let is_open = open > filter.rfind([']', '}']);
-    is_open && open.is_some_and(|at| filter[at..].split_whitespace().any(|word| word == "TO"))
+    is_open && open.is_some_and(|at| filter[at..].split_ascii_whitespace().any(|word| word == "TO"))
 }
 
 /// Says where and why the text is not a query, as far as the parser knows, and what to write.

@@ -78,7 +78,7 @@ const MISTAKES: &[(&str, &[(&str, &str)])] = &[
             ("dedup corpus.jsonl --against a.txt", "not an index, which --against takes"),
             ("demo class --against last", "--against takes a folder, a file, an archive or"),
             ("--for code pairs class", "options come after the verb, as in `cento pairs --for"),
-            ("--zzz pairs class", "`cento VERB --help` lists them"),
+            ("--zzz pairs class", "`cento pairs --help` lists all options"),
             ("serve idx --tokens nope", "nope, which --tokens names, does not exist"),
             ("serve idx --config no.toml", "no.toml, which --config names, does not exist"),
             ("merge idx other.idx", "`cento export other.idx | cento add new.idx -`"),

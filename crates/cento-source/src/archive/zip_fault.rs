@@ -19,10 +19,11 @@ pub fn described(error: &ZipError) -> String {
         ZipError::UnsupportedArchive(ZipError::PASSWORD_REQUIRED) | ZipError::InvalidPassword => {
             "it is encrypted; unpack it with its password, and name the files".to_owned()
         }
-        ZipError::InvalidArchive(what) if what.starts_with("Multi-disk") => {
+        // The reader has words for these faults, and no kinds.
+        ZipError::InvalidArchive(words) if words.starts_with("Multi-disk") => {
             format!("it is one of several parts of a zip archive; {PARTS}")
         }
-        ZipError::InvalidArchive(what) if what.contains("Could not find EOCD") => {
+        ZipError::InvalidArchive(words) if words.contains("Could not find EOCD") => {
             "it is cut short or damaged: the list of its files, at its end, is missing; copy or \
              download it again"
                 .to_owned()

@@ -145,7 +145,7 @@ fn bare(line: &str) -> String {
     let is_spaced_out = line.chars().all(|c| is_dense(c) || is_white_space(c));
     // The first part of a syllable of Hangul is no letter without its marks.
     let letter = |c: char| if is_hangul(c) || !is_assigned(c) { c } else { base(c) };
-    let is_kept = |c: &char| !is_mark(*c) && !(is_spaced_out && is_white_space(*c));
+    let is_kept = |c: &char| !(is_mark(*c) || is_spaced_out && is_white_space(*c));
     folded(line.chars()).map(letter).filter(is_kept).collect()
 }
 

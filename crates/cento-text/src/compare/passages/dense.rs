@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use cento_api::part::part_at;
 
-use super::{Passages, tokens_in};
+use super::{PASSAGE_TOKENS_MIN, Passages, tokens_in};
 use crate::compare::place::places_in_parts;
 use crate::compare::{Passage, Unit};
 use crate::text::{Side, Tokens};
@@ -24,7 +24,7 @@ impl Passages {
     pub fn without_sparse_ends(mut self, query: Side<'_>) -> Passages {
         let mut narrowed = Vec::new();
         for (at, passage) in self.found.iter_mut().enumerate() {
-            let dense = dense_part(&passage.matched_ranges);
+            let dense = with_short_ends(dense_part(&passage.matched_ranges), passage, query.tokens);
             let is_all = dense.len() == passage.matched_ranges.len();
             if is_all || passage.by_letters || passage.unit != Unit::Bytes {
                 continue;
@@ -66,6 +66,19 @@ fn dense_part(matched: &[(u32, u32)]) -> Range<usize> {
         }
     }
     best
+}
+
+/// Adds the ends of a passage that are shorter than any passage: the words around a rewritten
+/// sentence.
+fn with_short_ends(dense: Range<usize>, passage: &Passage, query: &Tokens) -> Range<usize> {
+    let ranges = &passage.matched_ranges;
+    let (Some(first), Some(last)) = (ranges.get(dense.start), ranges[..dense.end].last()) else {
+        return dense;
+    };
+    let is_short = |place| tokens_in(query, place).len() < PASSAGE_TOKENS_MIN;
+    let start = if is_short((passage.a.0, first.0)) { 0 } else { dense.start };
+    let end = if is_short((last.1, passage.a.1)) { ranges.len() } else { dense.end };
+    start..end
 }
 
 /// Narrows a passage to these of its matched ranges. Returns its tokens of the query.
@@ -117,7 +130,7 @@ mod tests {
         // is near enough.
         let query = tokens(100);
         let text = "word\n".repeat(100);
-        let places = (0..10).map(|at| 10 * at..10 * at + 1).chain([51..57]);
+        let places = (0..10).map(|at| 10 * at..10 * at + 1).chain(std::iter::once(51..57));
         let mut places: Vec<Range<u32>> = places.collect();
         places.sort_by_key(|place| place.start);
         let passage = Passage::new((0, 499), (0, 99), Unit::Bytes, 100, 2.0 * 16.0 / 120.0);

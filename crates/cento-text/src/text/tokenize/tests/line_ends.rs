@@ -15,7 +15,7 @@ pub fn is_division(text: &str, at: usize) -> bool {
     let is_end = ['\r', '\n'];
     let is_of_marks = |text: &str| text.starts_with(['>', ' ']);
     let is_after_end = || text[..at].trim_end_matches(['>', ' ']).ends_with(is_end);
-    if !text[at..].starts_with(is_end) && !(is_of_marks(&text[at..]) && is_after_end()) {
+    if !(text[at..].starts_with(is_end) || is_of_marks(&text[at..]) && is_after_end()) {
         return false;
     }
     // The marks of a quoted line belong to its line end.
