@@ -45,13 +45,13 @@ struct SharedRuns {
 }
 
 impl SharedRuns {
-    /// Adds a run of [`RUN_TOKENS`] tokens, which may continue the last run.
-    fn add(&mut self, at: usize, bits: &Sums, least: f64) {
-        if self.last.end + 1 != at + RUN_TOKENS {
+    /// Adds a run of tokens, which may continue the last run.
+    fn add(&mut self, run: Range<usize>, bits: &Sums, least: f64) {
+        if self.last.end + 1 != run.end {
             self.close(bits, least);
-            self.last.start = at;
+            self.last.start = run.start;
         }
-        self.last.end = at + RUN_TOKENS;
+        self.last.end = run.end;
     }
 
     /// Counts the tokens of the last run, if it says enough.
@@ -90,7 +90,9 @@ pub fn variants(texts: &[&[u64]]) -> Vec<bool> {
         let runs: Vec<(usize, u64)> = runs.collect();
         for (at, run) in &runs {
             for &owner in owners.get(run).into_iter().flatten() {
-                shared[owner as usize].add(*at, &bits, least);
+                // A text with fewer tokens than a run is a run itself.
+                let run = *at..text.len().min(at + RUN_TOKENS);
+                shared[owner as usize].add(run, &bits, least);
             }
         }
         shared.iter_mut().for_each(|runs| runs.close(&bits, least));
@@ -128,6 +130,23 @@ mod tests {
 
     fn of(texts: &[Vec<u64>]) -> Vec<bool> {
         variants(&texts.iter().map(Vec::as_slice).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn equal_texts_shorter_than_a_run_are_variants() {
+        // Two texts of one to seven equal words, such as "Thank you!" and "thank you", made every
+        // search for passages panic.
+        for tokens in 0..12 {
+            let short: Vec<u64> = (0..tokens).collect();
+            let long: Vec<u64> = (100..400).collect();
+            let found = of(&[
+                short.clone(),
+                long.clone(),
+                short.clone(),
+                short[..1.min(short.len())].to_vec(),
+            ]);
+            assert_eq!((found[0], found[1]), (false, false), "{tokens}");
+        }
     }
 
     #[test]
