@@ -56,8 +56,8 @@ fn push_blocks(blocks: &[Block], text: &mut String) {
             Block::BlockQuote(blocks) => {
                 let mut quoted = String::new();
                 push_blocks(blocks, &mut quoted);
-                let len = quoted.len();
-                text.push_str(&with_quoted_lines(quoted.clone(), &quoted, vec![0..len]));
+                let whole = std::iter::once(0..quoted.len()).collect();
+                text.push_str(&with_quoted_lines(quoted.clone(), &quoted, whole));
             }
             Block::CodeBlock { text: code, .. } | Block::Math(code) => {
                 push_text(code, text);
