@@ -196,7 +196,7 @@ fn what_is_no_unit_is_refused_with_the_reason() {
     };
     check("student", "expected file, directory, archive");
     check("{name}_{part}", "no field {document}");
-    check("{document", "a brace");
+    check("{document", "has no `}`");
 }
 
 proptest! {
