@@ -130,7 +130,7 @@ impl NamedBoilerplate {
             && found.of_documents < found.documents_min
             && submissions.documents() >= found.documents_min
         {
-            // Without groups, there are enough documents to tell what was handed out.
+            // There are enough documents, but too few groups.
             note!("cento: handed-out text counts: {}; -b FILE leaves it out", proposed(&found));
         }
         submissions.without_repeated(&found)

@@ -29,7 +29,7 @@ impl InMemory for KeySet {
 /// The documents of one index.
 struct CountedSide<'a> {
     searcher: &'a Searcher,
-    /// By segment, its fingerprints in a cache that serves both sides.
+    /// A cache of fingerprints for each segment. All caches share their memory.
     kept: Vec<LruShare<KeySet>>,
 }
 
@@ -43,7 +43,7 @@ pub(super) struct CountedKeys<'a> {
 }
 
 impl<'a> CountedKeys<'a> {
-    /// Opens the texts of a join. Returns `None` if the stored fingerprints are all that count.
+    /// Prepares to count from the texts. Returns `None` if every stored fingerprint counts.
     pub fn new(
         searcher: &'a Searcher,
         against: Option<&'a Searcher>,

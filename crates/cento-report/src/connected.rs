@@ -86,13 +86,13 @@ impl DescribedLinks {
         self
     }
 
-    /// Returns how many pairs the clusters are of. `None` if the clusters are of all pairs.
+    /// Says how many pairs the clusters come from, or `None` if they come from all pairs.
     #[must_use]
     pub fn clusters_of(&self) -> Option<String> {
         (self.examined < self.total).then(|| clusters_of(self.examined, self.total))
     }
 
-    /// Returns how many pairs the edges are of. `None` if the edges are of all pairs.
+    /// Says how many pairs the edges come from, or `None` if they come from all pairs.
     #[must_use]
     pub fn edges_of(&self) -> Option<String> {
         (self.listed < self.total).then(|| {
@@ -146,7 +146,7 @@ pub(crate) fn clusters_of(examined: u64, total: u64) -> String {
     )
 }
 
-/// The number of pairs that somebody may want to read all of.
+/// A list of more pairs is too long to read.
 const READABLE_PAIRS: u64 = 100;
 
 /// Returns whether a threshold helps more than a longer list: nothing says how similar a pair must

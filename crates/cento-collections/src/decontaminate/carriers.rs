@@ -343,7 +343,7 @@ mod tests {
         let (found, counts) = verdicts(&[whole()], &quoting);
         assert_eq!(found, vec![Some((true, 39)); 39]);
         assert_eq!(counts.questions[0].verdict, "common");
-        // Copies of one article, each with another line above, are one carrier.
+        // Copies of an article with other first lines count as a few carriers, not as 39.
         let copies: Vec<String> =
             (0..39).map(|at| format!("{}{}", words(5000 + at), quoting[7])).collect();
         let (found, _) = verdicts(&[whole()], &copies);
